@@ -1,0 +1,177 @@
+"""Every name that is stored or provisioned, spelled once.
+
+The runtime builds items and expressions from these names and the CDK app
+provisions tables, indexes and function environments from the very same ones;
+nothing else in the project spells an attribute, a key or an index.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal
+
+AttributeType = Literal["S", "N"]
+
+
+class Attribute(StrEnum):
+    """An attribute of an item, whatever the item is."""
+
+    PK = "pk"
+    SK = "sk"
+    TTL = "ttl"
+    """Epoch *seconds* after which the item is expired; the tables' TTL attribute."""
+
+    ENTITY = "entity"
+    HOME_REGION = "homeRegion"
+    WRITE_REGION = "writeRegion"
+    UPDATED_BY = "updatedBy"
+
+    # session metadata
+    STATUS = "status"
+    SHARD = "shard"
+    VERSION = "version"
+    TENANT = "tenant"
+    SUBJECT = "subject"
+    CREATED_AT = "createdAt"
+    UPDATED_AT = "updatedAt"
+    SLIDE_AFTER = "slideAfter"
+    IDLE_TIMEOUT = "idleTimeout"
+    MAX_EXPIRES_AT = "maxExpiresAt"
+    STATE = "state"
+    PROTOCOL = "protocol"
+    CREDENTIAL_REFS = "credentialRefs"
+    LAST_WRITE = "lastWrite"
+
+    # context messages
+    CONTENT = "content"
+    CONTENT_HASH = "contentHash"
+    APPENDED_AT = "appendedAt"
+
+    # tool call claims and records
+    TOOL_CALL_ID = "toolCallId"
+    TOOL_NAME = "toolName"
+    CLAIM_STATUS = "claimStatus"
+    INPUT = "input"
+    OUTPUT = "output"
+    ERROR = "error"
+    INPUT_HASH = "inputHash"
+    OUTCOME_HASH = "outcomeHash"
+    STARTED_AT = "startedAt"
+    COMPLETED_AT = "completedAt"
+    DURATION_MS = "durationMs"
+    FENCE = "fence"
+    LEASE_UNTIL_MS = "leaseUntilMs"
+
+    # audit items
+    KIND = "kind"
+    EVENT_NAME = "eventName"
+    AT = "at"
+    ACTOR = "actor"
+    REQUEST_ID = "requestId"
+    REGION = "region"
+
+
+class Entity(StrEnum):
+    """What an item is; the value of ``Attribute.ENTITY``."""
+
+    SESSION = "session"
+    MESSAGE = "message"
+    TOOL_CLAIM = "toolClaim"
+    TOOL_RECORD = "toolRecord"
+    AUDIT_EVENT = "auditEvent"
+
+
+SESSION_SK: Final = "metadata"
+SESSION_PK_PREFIX: Final = "session#"
+CONTEXT_SK_PREFIX: Final = "context#"
+CALL_SK_PREFIX: Final = "call#"
+TOOL_SK_PREFIX: Final = "tool#"
+
+
+def escape(identifier: str) -> str:
+    """An identifier as one part of a key: ``#`` separates parts, so it and ``%`` are escaped."""
+    return identifier.replace("%", "%25").replace("#", "%23")
+
+
+def session_pk(session_id: str) -> str:
+    return SESSION_PK_PREFIX + escape(session_id)
+
+
+def message_sk(message_id: str) -> str:
+    return CONTEXT_SK_PREFIX + escape(message_id)
+
+
+def claim_sk(tool_call_id: str) -> str:
+    return CALL_SK_PREFIX + escape(tool_call_id)
+
+
+def record_sk(started_at: str, tool_call_id: str) -> str:
+    """``started_at`` is ISO 8601 with milliseconds: text order is time order."""
+    return f"{TOOL_SK_PREFIX}{started_at}#{escape(tool_call_id)}"
+
+
+def audit_event_sk(at: str, event_name: str, operation_id: str) -> str:
+    """In time order, and unique per operation."""
+    return f"{at}#event#{event_name}#{escape(operation_id)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """A global secondary index with native multi-attribute keys."""
+
+    name: str
+    partition: tuple[Attribute, ...]
+    sort: tuple[Attribute, ...]
+    projected: tuple[Attribute, ...]
+
+
+KEY_TYPES: Final[dict[Attribute, AttributeType]] = {
+    Attribute.PK: "S",
+    Attribute.SK: "S",
+    Attribute.STATUS: "S",
+    Attribute.SHARD: "N",
+    Attribute.TTL: "N",
+    Attribute.TENANT: "S",
+    Attribute.SUBJECT: "S",
+    Attribute.CREATED_AT: "S",
+}
+
+STATUS_TTL_INDEX: Final = Index(
+    name="status-ttl-index",
+    partition=(Attribute.STATUS, Attribute.SHARD),
+    sort=(Attribute.TTL,),
+    projected=(Attribute.TENANT, Attribute.SUBJECT, Attribute.HOME_REGION),
+)
+"""Sessions of one status by the time they end, over ``shard`` partitions a status."""
+
+OWNER_INDEX: Final = Index(
+    name="owner-index",
+    partition=(Attribute.TENANT, Attribute.SUBJECT),
+    sort=(Attribute.CREATED_AT,),
+    projected=(
+        Attribute.STATUS,
+        Attribute.TTL,
+        Attribute.IDLE_TIMEOUT,
+        Attribute.MAX_EXPIRES_AT,
+        Attribute.HOME_REGION,
+    ),
+)
+"""A caller's sessions by creation. Projects nothing that an ordinary write changes."""
+
+INDEXES: Final = (STATUS_TTL_INDEX, OWNER_INDEX)
+
+
+class Env(StrEnum):
+    """The environment of a function: set by the stacks, read by ``settings``."""
+
+    TABLE_NAME = "TABLE_NAME"
+    AUDIT_TABLE_NAME = "AUDIT_TABLE_NAME"
+    REGIONS = "SESSION_REGIONS"
+    """Comma-separated regions of the deployment, the primary first."""
+
+    DELEGATES = "SESSION_DELEGATES"
+    """Comma-separated principals that may send Session-Subject; ``*`` is any."""
+
+    STATUS_SHARDS = "STATUS_SHARDS"
+    AUDIT_RETENTION_DAYS = "AUDIT_RETENTION_DAYS"
+    GATEWAY_DECODES_PATH = "GATEWAY_DECODES_PATH"
+    """``true`` where the gateway hands the function a decoded path (the emulator; API Gateway does not)."""
