@@ -1,5 +1,5 @@
 # Every target runs from a fresh clone: what it needs is made first, and made once.
-PYTHON ?= python3.11
+PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EMULATOR_VENV := .venv-emulator

@@ -34,5 +34,5 @@ def build(app: App) -> Deployment:
         stack.add_stack_dependency(data)
     Tags.of(app).add("application", "session-store")
     Tags.of(app).add("stage", config.stage)
-    check(app, config=config, regional=regional)
+    check(app, config=config, regional=regional.values())
     return Deployment(config=config, data=data, regional=regional)

@@ -23,7 +23,16 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCES: Final = ROOT / "lambdas"
 LOCK: Final = SOURCES / "requirements.txt"
 
-PROVIDED: Final = ("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "python_dateutil", "six", "urllib3")
+PROVIDED: Final = (
+    "boto3",
+    "botocore",
+    "s3transfer",
+    "jmespath",
+    "dateutil",
+    "python_dateutil",
+    "six",
+    "urllib3",
+)
 """boto3 and its whole dependency closure: a Lambda runtime that brings boto3 brings these with it."""
 
 
@@ -62,7 +71,10 @@ def platform_for(target: Target) -> Platform:
 
 
 def build_layer(output: Path, *, built_for: Platform) -> None:
-    """Install the lock into ``output/python``. Raises ``CalledProcessError``: an empty layer would be cached."""
+    """Install the lock into ``output/python``, less what the runtime brings.
+
+    Raises ``CalledProcessError``: an empty layer would be cached as a good one.
+    """
     site = output / "python"
     options = ["--require-hashes", "--only-binary", ":all:", "--python-version", built_for.python]
     if built_for != platform_for(Target.LOCAL):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from constructs import Node
 
 T = TypeVar("T")
+M = TypeVar("M", bound=StrEnum)
 
 LOG_RETENTION: Final = {
     1: logs.RetentionDays.ONE_DAY,
@@ -96,24 +97,36 @@ class Config:
     def from_context(cls, node: "Node") -> "Config":
         """Raises ``ConfigError`` for the first value that is not allowed."""
         context = _Context(node)
-        stage = context.read("stage", "dev", parse=_matching(_STAGE), allowed="[a-z][a-z0-9-]*, at most 20 long")
+        stage = context.read(
+            "stage", "dev", parse=_matching(_STAGE), allowed="[a-z][a-z0-9-]*, at most 20 long"
+        )
         return cls(
             stage=stage,
-            regions=context.read("regions", "us-east-1", parse=_regions, allowed="distinct AWS regions, at least one"),
+            regions=context.read(
+                "regions", "us-east-1", parse=_regions, allowed="distinct AWS regions, at least one"
+            ),
             account=context.read("account", "", parse=_account, allowed="12 digits, or unset"),
             retain=context.read("retain", stage == "prod", parse=_flag, allowed="true or false"),
-            encryption=context.read("encryption", "aws_owned", parse=Encryption, allowed="aws_owned or aws_managed"),
+            encryption=context.read(
+                "encryption", "aws_owned", parse=_member(Encryption), allowed="aws_owned or aws_managed"
+            ),
             delegates=context.read(
-                "delegates", [], parse=_delegates, allowed="a list of <account>:user/<name>, <account>:role/<name> or *"
+                "delegates",
+                [],
+                parse=_delegates,
+                allowed="a list of <account>:user/<name>, <account>:role/<name> or *",
             ),
             status_shards=context.whole("statusShards", 4, low=1, high=64),
             audit_retention_days=context.whole("auditRetentionDays", 90, low=1, high=3650),
             log_retention_days=context.read(
-                "logRetentionDays", 30, parse=_log_retention, allowed=f"one of {', '.join(map(str, LOG_RETENTION))}"
+                "logRetentionDays",
+                30,
+                parse=_log_retention,
+                allowed=f"one of {', '.join(map(str, LOG_RETENTION))}",
             ),
             throttling_rate=context.whole("throttlingRate", 500, low=1, high=10_000),
             throttling_burst=context.whole("throttlingBurst", 1_000, low=1, high=10_000),
-            target=context.read("target", "cloud", parse=Target, allowed="cloud or local"),
+            target=context.read("target", "cloud", parse=_member(Target), allowed="cloud or local"),
         )
 
 
@@ -149,6 +162,10 @@ def _matching(pattern: re.Pattern[str]) -> Callable[[object], str]:
         return value
 
     return parse
+
+
+def _member(members: type[M]) -> Callable[[object], M]:
+    return lambda value: members(str(value))
 
 
 def _items(value: object) -> tuple[str, ...]:

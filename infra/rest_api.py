@@ -32,10 +32,14 @@ ACCESS_LOG: Final = {
 
 
 class SessionRestApi(Construct):
-    def __init__(self, scope: Construct, construct_id: str, *, config: Config, function: lambda_.IFunction) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, config: Config, function: lambda_.IFunction
+    ) -> None:
         super().__init__(scope, construct_id)
         removal = RemovalPolicy.RETAIN if config.retain else RemovalPolicy.DESTROY
-        access_logs = logs.LogGroup(self, "AccessLogs", retention=config.log_retention, removal_policy=removal)
+        access_logs = logs.LogGroup(
+            self, "AccessLogs", retention=config.log_retention, removal_policy=removal
+        )
         self.api = apigateway.RestApi(
             self,
             "Api",
@@ -46,7 +50,9 @@ class SessionRestApi(Construct):
             # goes: other APIs of the account may lean on it by then.
             cloud_watch_role=True,
             cloud_watch_role_removal_policy=RemovalPolicy.RETAIN,
-            default_method_options=apigateway.MethodOptions(authorization_type=apigateway.AuthorizationType.IAM),
+            default_method_options=apigateway.MethodOptions(
+                authorization_type=apigateway.AuthorizationType.IAM
+            ),
             deploy_options=apigateway.StageOptions(
                 stage_name=STAGE_NAME,
                 tracing_enabled=True,
