@@ -89,5 +89,7 @@ def _short(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _interrupt)
+    # SIGINT too: a shell starts what runs in its background with that signal ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     sys.exit(main())
