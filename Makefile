@@ -14,6 +14,8 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate
 	--no-emit-index-url --no-header --no-annotate
 
 export PYTHONPATH := lambdas:.
+# The CDK's library runs on Node.js 20 and says at every start that it is old.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := true
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run demo test check format openapi lock clean
@@ -61,7 +63,7 @@ format: setup ## Mend formatting and what the linter can mend
 openapi: setup ## Write docs/openapi.json from the code
 	$(BIN)/python -m session_api.openapi > docs/openapi.json
 
-lock: $(VENV_READY) ## Resolve every requirements.in anew, with hashes
+lock: $(VENV_READY) ## Lock what each requirements.in asks for, with hashes
 	$(COMPILE) requirements.in --output-file requirements.txt
 	$(COMPILE) lambdas/requirements.in --output-file lambdas/requirements.txt
 	$(COMPILE) local/requirements.in --output-file local/requirements.txt

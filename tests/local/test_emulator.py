@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from local.emulator import HOST, Credentials, Emulator, EmulatorError, free_port, owned, running
+from local.emulator import ACCOUNT, HOST, Credentials, Emulator, EmulatorError, free_port, owned, running
 
 TABLE = "kept"
 
@@ -51,3 +51,10 @@ def test_one_state_has_one_run(tmp_path: Path) -> None:
         pass
     with owned(tmp_path):
         pass
+
+
+def test_a_profile_of_this_machine_does_not_reach_the_emulator(
+    emulator: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "at-work")
+    assert emulator.client("sts").get_caller_identity()["Account"] == ACCOUNT
