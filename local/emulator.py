@@ -171,6 +171,8 @@ def _environment(state: Path, *, port: int, root: Credentials) -> dict[str, str]
         "AUTH": "true",
         "AWS_ACCESS_KEY_ID": root.access_key_id,
         "AWS_SECRET_ACCESS_KEY": root.secret_access_key,
+        # A burst leaves one process a parallel call behind, 50 MB each.
+        "LAMBDA_WARM_TTL_SECONDS": "60",
         "LOG_LEVEL": "WARNING",
     }
 
