@@ -26,6 +26,7 @@ help: ## List the targets
 setup: $(VENV_READY) $(EMULATOR_READY) $(NODE_READY) ## Install what is missing (Python environments, CDK CLI)
 
 $(VENV_READY): requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.txt
@@ -61,7 +62,9 @@ format: setup ## Mend formatting and what the linter can mend
 	$(BIN)/ruff format .
 
 openapi: setup ## Write docs/openapi.json from the code
-	$(BIN)/python -m session_api.openapi > docs/openapi.json
+	@mkdir -p docs
+	$(BIN)/python -m session_api.openapi > docs/openapi.json.new
+	mv docs/openapi.json.new docs/openapi.json
 
 lock: $(VENV_READY) ## Lock what each requirements.in asks for, with hashes
 	$(COMPILE) requirements.in --output-file requirements.txt

@@ -73,7 +73,7 @@ def deploy(
     if _parameter(emulator, _BOOTSTRAP_VERSION) is None:
         say("bootstrapping the emulator's account for the CDK")
         cdk.run("bootstrap", f"aws://{ACCOUNT}/{REGION}", "--app", str(templates))
-    # It refuses whatever does not come by TLS; this emulator speaks plain HTTP, on loopback alone.
+    # The staging bucket refuses what does not come by TLS; the emulator speaks plain HTTP, on loopback alone.
     emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
     say("deploying the stacks")
     cdk.run("deploy", "--all", "--require-approval", "never", "--app", str(templates))
