@@ -4,7 +4,7 @@ Numbers never pass through doubles: an integer literal is an ``int``, any other
 number the ``Decimal`` of its text, brought to one form (``1.0`` is ``1``). What
 DynamoDB's number type cannot hold (38 significant digits, magnitudes 1E-130 to
 9.99E+125; *Service, account, and table quotas*, "Numbers") is refused with its path,
-and so are NaN, Infinity, lone surrogates and nesting past 31 levels.
+and so are NaN, Infinity, lone surrogates, keys that stand twice and nesting past 31 levels.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ _CANONICAL: Final = msgspec.json.Encoder(decimal_format="number", order="sorted"
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """Stands where a number was that cannot be kept, until its path is known."""
+    """Stands where a value was that cannot be kept, until its path is known."""
 
     reason: str
 
@@ -73,6 +73,12 @@ def _constant(text: str) -> _Refused:
     return _Refused(f"{text} is not JSON")
 
 
+def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue] | _Refused:
+    """A map, unless a key stands in it twice: one of the two values would be lost without a word."""
+    result = dict(pairs)
+    return result if len(result) == len(pairs) else _Refused("A key stands twice in one object")
+
+
 def parse(text: bytes | str, *, path: str = "$") -> JsonValue:
     """One JSON document as exact Python values.
 
@@ -80,7 +86,13 @@ def parse(text: bytes | str, *, path: str = "$") -> JsonValue:
         InvalidRequestError: not UTF-8, not JSON, or a value that cannot be kept; names the path.
     """
     try:
-        value = json.loads(text, parse_float=_number, parse_int=_integer, parse_constant=_constant)
+        value = json.loads(
+            text,
+            parse_float=_number,
+            parse_int=_integer,
+            parse_constant=_constant,
+            object_pairs_hook=_object,
+        )
     except UnicodeDecodeError as error:
         raise InvalidRequestError("The body is not UTF-8", path=path) from error
     except RecursionError as error:
@@ -110,7 +122,7 @@ def _check(value: JsonValue, path: str, depth: int) -> None:
         for key, child in _children(value):
             _check(child, f"{path}{key}", depth + 1)
     elif value is not None and not isinstance(value, bool | int):
-        _check_number(value, path)
+        _refuse_inexact(value, path)
 
 
 def _children(value: dict[str, JsonValue] | list[JsonValue]) -> Iterator[tuple[str, JsonValue]]:
@@ -131,7 +143,7 @@ def _check_text(value: str, path: str) -> None:
         raise InvalidRequestError("Text with a lone surrogate", path=path) from error
 
 
-def _check_number(value: object, path: str) -> None:
+def _refuse_inexact(value: object, path: str) -> None:
     if isinstance(value, Decimal) and value.is_finite():
         return
     reason = value.reason if isinstance(value, _Refused) else f"{type(value).__name__} is no JSON value"

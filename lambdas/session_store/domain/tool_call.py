@@ -8,6 +8,7 @@ from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author, Owner
 
 DAY: Final = 86_400
+MAX_DURATION_MS: Final = DAY * 1000
 
 
 class ClaimStatus(StrEnum):

@@ -32,9 +32,6 @@ from session_store.ports import Clock, Ids, ToolCallStorage
 from session_store.services.access import SessionAccess
 from session_store.services.payloads import INLINE_LIMIT, check_payload
 
-MAX_DURATION_MS: Final = 86_400_000
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedCall:
     """A call that its caller has already run. ``started_at`` in milliseconds; ``error`` None means it succeeded."""

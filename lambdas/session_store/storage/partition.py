@@ -8,8 +8,8 @@ from session_store.storage.codec import Item
 from session_store.storage.expressions import Terms, all_of
 
 A: Final = Attribute
-PAGE_BYTES: Final = 4 * 1024 * 1024
-"""What a page holds at most, so that the answer stays under five megabytes."""
+PAGE_BYTES: Final = 3 * 1024 * 1024
+"""After this much no further page is joined: at most one more megabyte, so the answer stays under five."""
 
 
 def query_partition(
