@@ -1,0 +1,72 @@
+# Every target runs from a fresh clone: what it needs is made first, and made once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EMULATOR_VENV := .venv-emulator
+UV := $(BIN)/uv
+UV_VERSION := $(shell sed -n 's/^uv==\([^ ]*\).*/\1/p' requirements.txt)
+
+VENV_READY := $(VENV)/.ready
+EMULATOR_READY := $(EMULATOR_VENV)/.ready
+NODE_READY := node_modules/.ready
+
+COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header --no-annotate
+
+export PYTHONPATH := lambdas:.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run demo test check format openapi lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV_READY) $(EMULATOR_READY) $(NODE_READY) ## Install what is missing (Python environments, CDK CLI)
+
+$(VENV_READY): requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.txt
+	@touch $@
+
+$(EMULATOR_READY): local/requirements.txt $(VENV_READY)
+	$(PYTHON) -m venv $(EMULATOR_VENV)
+	$(UV) pip sync --quiet --python $(EMULATOR_VENV)/bin/python --require-hashes local/requirements.txt
+	@touch $@
+
+$(NODE_READY): package.json package-lock.json .npmrc
+	@command -v npm >/dev/null || { echo "npm is not on the PATH: install Node.js 20 or later" >&2; exit 1; }
+	npm ci --silent
+	@touch $@
+
+run: setup ## Start the whole stack on this machine (PORT=4566); Ctrl-C stops it
+	@exec $(BIN)/python -m local.run
+
+demo: setup ## Play one session through the API, step by step
+	@exec $(BIN)/python -m local.demo
+
+test: setup check ## Check, then run every test
+	$(BIN)/python -m pytest
+
+check: setup ## Lint, formatting, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup ## Mend formatting and what the linter can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+openapi: setup ## Write docs/openapi.json from the code
+	$(BIN)/python -m session_api.openapi > docs/openapi.json
+
+lock: $(VENV_READY) ## Resolve every requirements.in anew, with hashes
+	$(COMPILE) requirements.in --output-file requirements.txt
+	$(COMPILE) lambdas/requirements.in --output-file lambdas/requirements.txt
+	$(COMPILE) local/requirements.in --output-file local/requirements.txt
+	npm install --package-lock-only --silent
+
+clean: ## Remove environments, caches, synthesized templates and local data
+	rm -rf $(VENV) $(EMULATOR_VENV) node_modules cdk.out cdk.out.local .local
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,38 @@
+"""The whole deployment, as app.py and the tests both build it."""
+
+from dataclasses import dataclass
+
+from aws_cdk import App, Environment, Tags
+
+from infra.config import Config
+from infra.data_stack import DataStack
+from infra.nag import check
+from infra.regional_stack import RegionalStack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    config: Config
+    data: DataStack
+    regional: dict[str, RegionalStack]
+    """By region."""
+
+
+def build(app: App) -> Deployment:
+    config = Config.from_context(app.node)
+    prefix = f"SessionStore-{config.stage}"
+
+    def env(region: str) -> Environment:
+        return Environment(account=config.account, region=region)
+
+    data = DataStack(app, f"{prefix}-Data", config=config, env=env(config.primary))
+    regional = {
+        region: RegionalStack(app, f"{prefix}-Regional-{region}", config=config, env=env(region))
+        for region in config.regions
+    }
+    for stack in regional.values():
+        stack.add_stack_dependency(data)
+    Tags.of(app).add("application", "session-store")
+    Tags.of(app).add("stage", config.stage)
+    check(app, config=config, regional=regional.values())
+    return Deployment(config=config, data=data, regional=regional)

@@ -1,0 +1,124 @@
+"""What the functions run: the sources as one plain asset, their dependencies as one layer.
+
+The layer is built without docker: uv installs wheels for the target's platform
+into the asset's folder, whatever machine this is.
+"""
+
+import hashlib
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import jsii
+from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
+from aws_cdk import aws_lambda as lambda_
+
+from infra.config import Target
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+SOURCES: Final = ROOT / "lambdas"
+LOCK: Final = SOURCES / "requirements.txt"
+
+PROVIDED: Final = (
+    "boto3",
+    "botocore",
+    "s3transfer",
+    "jmespath",
+    "dateutil",
+    "python_dateutil",
+    "six",
+    "urllib3",
+)
+"""boto3 and its whole dependency closure: a Lambda runtime that brings boto3 brings these with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """The interpreter and the CPU that a layer is built for."""
+
+    python: str
+    """Major and minor version, as in ``3.13``."""
+    machine: str
+    """``aarch64`` or ``x86_64``."""
+
+    @property
+    def runtime(self) -> lambda_.Runtime:
+        return lambda_.Runtime(f"python{self.python}", lambda_.RuntimeFamily.PYTHON)
+
+    @property
+    def architecture(self) -> lambda_.Architecture:
+        return lambda_.Architecture.ARM_64 if self.machine == "aarch64" else lambda_.Architecture.X86_64
+
+    @property
+    def uv_platform(self) -> str:
+        # The build tag names the oldest C library the wheels may ask for; Amazon Linux 2023 has 2.34.
+        return f"{self.machine}-manylinux_2_28"
+
+
+CLOUD: Final = Platform(python="3.13", machine="aarch64")
+
+
+def platform_for(target: Target) -> Platform:
+    """The emulator runs a function on the host, with the interpreter it runs on itself."""
+    if target is Target.CLOUD:
+        return CLOUD
+    machine = "aarch64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
+    return Platform(python=f"{sys.version_info.major}.{sys.version_info.minor}", machine=machine)
+
+
+def build_layer(output: Path, *, built_for: Platform) -> None:
+    """Install the lock into ``output/python``, less what the runtime brings.
+
+    Raises ``CalledProcessError``: an empty layer would be cached as a good one.
+    """
+    site = output / "python"
+    options = ["--require-hashes", "--only-binary", ":all:", "--python-version", built_for.python]
+    if built_for != platform_for(Target.LOCAL):
+        options += ["--python-platform", built_for.uv_platform]
+    subprocess.run(  # noqa: S603 - our own arguments
+        [_uv(), "pip", "install", "--quiet", "--no-deps", "--target", str(site), *options, "-r", str(LOCK)],
+        check=True,
+    )
+    for name in PROVIDED:
+        for path in (*site.glob(name), *site.glob(f"{name}.py"), *site.glob(f"{name}-*.dist-info")):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for name in ("bin", ".lock"):
+        path = site / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def dependency_layer(built_for: Platform) -> lambda_.AssetCode:
+    """The asset's hash is over what determines it: the lock is fully pinned, so the wheels follow from it."""
+    facts = f"{built_for.python}|{built_for.machine}|{PROVIDED}|".encode()
+    return lambda_.Code.from_asset(
+        str(SOURCES),
+        exclude=["**", f"!{LOCK.name}"],
+        asset_hash=hashlib.sha256(facts + LOCK.read_bytes()).hexdigest(),
+        asset_hash_type=AssetHashType.CUSTOM,
+        bundling=BundlingOptions(
+            image=DockerImage.from_registry("never-pulled"), local=_LocalBundling(built_for=built_for)
+        ),
+    )
+
+
+def function_sources() -> lambda_.AssetCode:
+    return lambda_.Code.from_asset(str(SOURCES), exclude=["**/__pycache__", "**/*.pyc", "requirements.*"])
+
+
+@jsii.implements(ILocalBundling)
+class _LocalBundling:
+    def __init__(self, *, built_for: Platform) -> None:
+        self._built_for = built_for
+
+    def try_bundle(self, output_dir: str, _options: BundlingOptions | None = None, **_: object) -> bool:
+        build_layer(Path(output_dir), built_for=self._built_for)
+        return True
+
+
+def _uv() -> str:
+    """uv of this environment; make puts it there."""
+    return str(Path(sys.executable).with_name("uv"))

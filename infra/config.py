@@ -1,0 +1,216 @@
+"""Every knob of a deployment, read once from CDK context and judged before a construct exists."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from aws_cdk import aws_logs as logs
+
+if TYPE_CHECKING:
+    from constructs import Node
+
+T = TypeVar("T")
+M = TypeVar("M", bound=StrEnum)
+
+LOG_RETENTION: Final = {
+    1: logs.RetentionDays.ONE_DAY,
+    7: logs.RetentionDays.ONE_WEEK,
+    14: logs.RetentionDays.TWO_WEEKS,
+    30: logs.RetentionDays.ONE_MONTH,
+    90: logs.RetentionDays.THREE_MONTHS,
+    180: logs.RetentionDays.SIX_MONTHS,
+    365: logs.RetentionDays.ONE_YEAR,
+}
+"""The retention periods offered, in days; CloudWatch Logs accepts only certain ones."""
+
+ANYONE: Final = "*"
+_STAGE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}")
+_REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+_ACCOUNT: Final = re.compile(r"\d{12}")
+_PRINCIPAL: Final = re.compile(r"\d{12}:(user|role)/[\w+=,.@-]{1,64}")
+
+
+class ConfigError(ValueError):
+    """A context value that no deployment can have; names the value and what is allowed."""
+
+    def __init__(self, name: str, value: object, *, allowed: str) -> None:
+        super().__init__(f"context '{name}' must be {allowed}, got {value!r}")
+        self.name = name
+
+
+class Target(StrEnum):
+    """Where the functions will run: in AWS, or in the emulator on this machine."""
+
+    CLOUD = "cloud"
+    LOCAL = "local"
+
+
+class Encryption(StrEnum):
+    """Whose key encrypts the tables at rest."""
+
+    AWS_OWNED = "aws_owned"
+    AWS_MANAGED = "aws_managed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    stage: str
+    regions: tuple[str, ...]
+    """The first is the primary; the others hold replicas."""
+    account: str | None
+    """None leaves the stacks account-agnostic, so that a synth needs no credentials."""
+    retain: bool
+    encryption: Encryption
+    delegates: tuple[str, ...]
+    """Principals ``<account>:user/<name>`` or ``<account>:role/<name>`` that may send Session-Subject."""
+    status_shards: int
+    audit_retention_days: int
+    log_retention_days: int
+    throttling_rate: int
+    """Requests per second that the API admits before it answers 429."""
+    throttling_burst: int
+    target: Target
+
+    @property
+    def primary(self) -> str:
+        return self.regions[0]
+
+    @property
+    def replicas(self) -> tuple[str, ...]:
+        return self.regions[1:]
+
+    @property
+    def table_name(self) -> str:
+        return f"session-store-{self.stage}"
+
+    @property
+    def audit_table_name(self) -> str:
+        return f"session-store-audit-{self.stage}"
+
+    @property
+    def log_retention(self) -> logs.RetentionDays:
+        return LOG_RETENTION[self.log_retention_days]
+
+    @classmethod
+    def from_context(cls, node: "Node") -> "Config":
+        """Raises ``ConfigError`` for the first value that is not allowed."""
+        context = _Context(node)
+        stage = context.read(
+            "stage", "dev", parse=_matching(_STAGE), allowed="[a-z][a-z0-9-]*, at most 20 long"
+        )
+        return cls(
+            stage=stage,
+            regions=context.read(
+                "regions", "us-east-1", parse=_regions, allowed="distinct AWS regions, at least one"
+            ),
+            account=context.read("account", "", parse=_account, allowed="12 digits, or unset"),
+            retain=context.read("retain", stage == "prod", parse=_flag, allowed="true or false"),
+            encryption=context.read(
+                "encryption", "aws_owned", parse=_member(Encryption), allowed="aws_owned or aws_managed"
+            ),
+            delegates=context.read(
+                "delegates",
+                [],
+                parse=_delegates,
+                allowed="a list of <account>:user/<name>, <account>:role/<name> or *",
+            ),
+            status_shards=context.whole("statusShards", 4, low=1, high=64),
+            audit_retention_days=context.whole("auditRetentionDays", 90, low=1, high=3650),
+            log_retention_days=context.read(
+                "logRetentionDays",
+                30,
+                parse=_log_retention,
+                allowed=f"one of {', '.join(map(str, LOG_RETENTION))}",
+            ),
+            throttling_rate=context.whole("throttlingRate", 500, low=1, high=10_000),
+            throttling_burst=context.whole("throttlingBurst", 1_000, low=1, high=10_000),
+            target=context.read("target", "cloud", parse=_member(Target), allowed="cloud or local"),
+        )
+
+
+class _Context:
+    """CDK context as this app reads it: a value is text from ``-c`` or JSON from cdk.json."""
+
+    def __init__(self, node: "Node") -> None:
+        self._node = node
+
+    def read(self, name: str, default: object, *, parse: Callable[[object], T], allowed: str) -> T:
+        value = self._node.try_get_context(name)
+        if value is None:
+            value = default
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise ConfigError(name, value, allowed=allowed) from error
+
+    def whole(self, name: str, default: int, *, low: int, high: int) -> int:
+        def parse(value: object) -> int:
+            number = _whole(value)
+            if not low <= number <= high:
+                raise ValueError(number)
+            return number
+
+        return self.read(name, default, parse=parse, allowed=f"a whole number from {low} to {high}")
+
+
+def _matching(pattern: re.Pattern[str]) -> Callable[[object], str]:
+    def parse(value: object) -> str:
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            raise ValueError(value)
+        return value
+
+    return parse
+
+
+def _member(members: type[M]) -> Callable[[object], M]:
+    return lambda value: members(str(value))
+
+
+def _items(value: object) -> tuple[str, ...]:
+    """A JSON list of strings, or the same separated by commas."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list):
+        raise ValueError(value)  # noqa: TRY004 - ConfigError is made of ValueErrors alone
+    return tuple(str(part).strip() for part in parts if part != "")
+
+
+def _regions(value: object) -> tuple[str, ...]:
+    regions = _items(value)
+    if not regions or len(set(regions)) != len(regions):
+        raise ValueError(value)
+    return tuple(map(_matching(_REGION), regions))
+
+
+def _delegates(value: object) -> tuple[str, ...]:
+    principal = _matching(_PRINCIPAL)
+    return tuple(item if item == ANYONE else principal(item) for item in _items(value))
+
+
+def _account(value: object) -> str | None:
+    return _matching(_ACCOUNT)(value) if value != "" else None
+
+
+def _flag(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if value in ("true", "false"):
+        return value == "true"
+    raise ValueError(value)
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    # JSON numbers reach this process as floats.
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise ValueError(value)
+    return int(value)
+
+
+def _log_retention(value: object) -> int:
+    days = _whole(value)
+    if days not in LOG_RETENTION:
+        raise ValueError(days)
+    return days

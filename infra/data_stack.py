@@ -1,0 +1,81 @@
+"""The tables, in the primary region with replicas in every other: sessions, and the audit beside them."""
+
+from typing import TypedDict
+
+from aws_cdk import CfnOutput, Environment, RemovalPolicy, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from constructs import Construct
+
+from infra.config import Config, Encryption, Target
+from session_store import schema
+
+_ATTRIBUTE_TYPES = {"S": dynamodb.AttributeType.STRING, "N": dynamodb.AttributeType.NUMBER}
+
+
+class _Common(TypedDict):
+    partition_key: dynamodb.Attribute
+    sort_key: dynamodb.Attribute
+    billing: dynamodb.Billing
+    time_to_live_attribute: str | None
+    encryption: dynamodb.TableEncryptionV2
+    deletion_protection: bool
+    removal_policy: RemovalPolicy
+    point_in_time_recovery_specification: dynamodb.PointInTimeRecoverySpecification
+    replicas: list[dynamodb.ReplicaTableProps]
+
+
+class DataStack(Stack):
+    def __init__(self, scope: Construct, construct_id: str, *, config: Config, env: Environment) -> None:
+        super().__init__(scope, construct_id, env=env, description="Session store: the tables")
+        common = _common(config)
+        self.table = dynamodb.TableV2(
+            self,
+            "Sessions",
+            table_name=config.table_name,
+            # From creation on: whatever reads the stream later misses no change made before it.
+            dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
+            global_secondary_indexes=[_index(index) for index in schema.INDEXES],
+            **common,
+        )
+        self.audit_table = dynamodb.TableV2(self, "Audit", table_name=config.audit_table_name, **common)
+        CfnOutput(self, "TableName", value=self.table.table_name)
+        CfnOutput(self, "AuditTableName", value=self.audit_table.table_name)
+
+
+def _common(config: Config) -> _Common:
+    return {
+        "partition_key": _key(schema.Attribute.PK),
+        "sort_key": _key(schema.Attribute.SK),
+        "billing": dynamodb.Billing.on_demand(),
+        # The emulator's reaper deletes without the stream record that DynamoDB writes for an expired item.
+        "time_to_live_attribute": None if config.target is Target.LOCAL else schema.Attribute.TTL.value,
+        "encryption": _encryption(config.encryption),
+        "deletion_protection": config.retain,
+        "removal_policy": RemovalPolicy.RETAIN if config.retain else RemovalPolicy.DESTROY,
+        "point_in_time_recovery_specification": dynamodb.PointInTimeRecoverySpecification(
+            point_in_time_recovery_enabled=True
+        ),
+        "replicas": [dynamodb.ReplicaTableProps(region=region) for region in config.replicas],
+    }
+
+
+def _key(attribute: schema.Attribute) -> dynamodb.Attribute:
+    return dynamodb.Attribute(name=attribute.value, type=_ATTRIBUTE_TYPES[schema.KEY_TYPES[attribute]])
+
+
+def _index(index: schema.Index) -> dynamodb.GlobalSecondaryIndexPropsV2:
+    return dynamodb.GlobalSecondaryIndexPropsV2(
+        index_name=index.name,
+        partition_keys=[_key(attribute) for attribute in index.partition],
+        sort_keys=[_key(attribute) for attribute in index.sort],
+        projection_type=dynamodb.ProjectionType.INCLUDE,
+        non_key_attributes=[attribute.value for attribute in index.projected],
+    )
+
+
+def _encryption(encryption: Encryption) -> dynamodb.TableEncryptionV2:
+    match encryption:
+        case Encryption.AWS_OWNED:
+            return dynamodb.TableEncryptionV2.dynamo_owned_key()
+        case Encryption.AWS_MANAGED:
+            return dynamodb.TableEncryptionV2.aws_managed_key()

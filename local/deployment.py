@@ -1,0 +1,172 @@
+"""The CDK app, deployed into the emulator by the real CDK CLI."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from botocore.exceptions import ClientError
+
+from local.emulator import ACCOUNT, REGION, ROOT, Emulator
+
+STAGE: Final = "local"
+API_STAGE: Final = "v1"
+TEMPLATES: Final = ROOT / "cdk.out.local"
+CDK: Final = ROOT / "node_modules" / ".bin" / "cdk"
+COMMAND_SECONDS: Final = 300
+
+DATA_STACK: Final = f"SessionStore-{STAGE}-Data"
+REGIONAL_STACK: Final = f"SessionStore-{STAGE}-Regional-{REGION}"
+
+_DETERMINE: Final = (
+    "app.py",
+    "cdk.json",
+    "docs/openapi.json",
+    "infra",
+    "lambdas",
+    "package-lock.json",
+    "requirements.txt",
+)
+"""Files and folders that together determine what a deployment makes."""
+
+_FINGERPRINT: Final = "/session-store/fingerprint"
+_BOOTSTRAP_VERSION: Final = "/cdk-bootstrap/hnb659fds/version"
+_STAGING_BUCKET: Final = f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"
+
+Say = Callable[[str], None]
+
+
+class DeploymentError(RuntimeError):
+    """A command failed or is missing; the message holds what it said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """What the stacks put out."""
+
+    api_id: str
+    api_url: str
+    """Without a slash at its end."""
+    table_name: str
+    audit_table_name: str
+
+
+def deploy(
+    emulator: Emulator, *, delegates: Sequence[str], say: Say, templates: Path = TEMPLATES
+) -> Deployed:
+    """Deploy what this tree holds, unless the emulator holds the very same already.
+
+    ``delegates`` may send Session-Subject. Raises ``DeploymentError``.
+    """
+    fingerprint = _fingerprint(_sources(), delegates=delegates)
+    # The emulator keeps the record itself: it is lost exactly when what it tells of is lost.
+    if _parameter(emulator, _FINGERPRINT) == fingerprint:
+        say("what is deployed is current")
+        return _outputs(emulator)
+    cdk = _Cdk(emulator)
+    say("synthesizing the CDK app")
+    _synthesize(cdk, delegates=delegates, templates=templates)
+    if _parameter(emulator, _BOOTSTRAP_VERSION) is None:
+        say("bootstrapping the emulator's account for the CDK")
+        cdk.run("bootstrap", f"aws://{ACCOUNT}/{REGION}", "--app", str(templates))
+        # It refuses whatever does not come by TLS; this emulator speaks plain HTTP, on loopback alone.
+        emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
+    say("deploying the stacks")
+    cdk.run("deploy", "--all", "--require-approval", "never", "--app", str(templates))
+    emulator.client("ssm").put_parameter(Name=_FINGERPRINT, Value=fingerprint, Type="String", Overwrite=True)
+    return _outputs(emulator)
+
+
+def _synthesize(cdk: "_Cdk", *, delegates: Sequence[str], templates: Path) -> None:
+    context = {"target": "local", "stage": STAGE, "regions": REGION, "delegates": ",".join(delegates)}
+    options = [option for name, value in context.items() for option in ("--context", f"{name}={value}")]
+    try:
+        cdk.run("synth", "--quiet", "--output", str(templates), *options)
+    except DeploymentError:
+        # A half-built asset would be taken for a whole one next time.
+        shutil.rmtree(templates, ignore_errors=True)
+        raise
+
+
+class _Cdk:
+    """The CDK CLI, pointed at the emulator and at nothing else."""
+
+    def __init__(self, emulator: Emulator) -> None:
+        if shutil.which("node") is None:
+            raise DeploymentError("node is not on the PATH: install Node.js 20 or later")
+        if not CDK.exists():
+            raise DeploymentError("the CDK CLI is not installed: run `make setup`")
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
+            **emulator.environment,
+            # The CLI remembers which account an access key belongs to.
+            "CDK_HOME": str(emulator.state / "cdk"),
+            "CDK_DISABLE_VERSION_CHECK": "1",
+            "CDK_DISABLE_CLI_TELEMETRY": "true",
+            "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "true",
+            "NODE_NO_WARNINGS": "1",
+        }
+
+    def run(self, *arguments: str) -> None:
+        try:
+            done = subprocess.run(
+                [str(CDK), *arguments, "--no-notices", "--no-color", "--ci"],
+                cwd=ROOT,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=COMMAND_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise DeploymentError(f"cdk {arguments[0]} did not end within {COMMAND_SECONDS} s") from error
+        if done.returncode != 0:
+            raise DeploymentError(f"cdk {arguments[0]} failed:\n{done.stdout}")
+
+
+def _sources() -> Iterable[Path]:
+    for name in _DETERMINE:
+        path = ROOT / name
+        files = [path] if path.is_file() else path.rglob("*")
+        yield from sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts)
+
+
+def _fingerprint(files: Iterable[Path], *, delegates: Sequence[str]) -> str:
+    digest = hashlib.sha256(json.dumps([sys.version, list(delegates)]).encode())
+    for file in files:
+        digest.update(f"{file.relative_to(ROOT)}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def _parameter(emulator: Emulator, name: str) -> str | None:
+    try:
+        value: str = emulator.client("ssm").get_parameter(Name=name)["Parameter"]["Value"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ParameterNotFound":
+            return None
+        raise
+    return value
+
+
+def _outputs(emulator: Emulator) -> Deployed:
+    data = _stack_outputs(emulator, DATA_STACK)
+    api_id = _stack_outputs(emulator, REGIONAL_STACK)["ApiId"]
+    return Deployed(
+        api_id=api_id,
+        api_url=emulator.api_url(api_id, stage=API_STAGE),
+        table_name=data["TableName"],
+        audit_table_name=data["AuditTableName"],
+    )
+
+
+def _stack_outputs(emulator: Emulator, stack: str) -> Mapping[str, str]:
+    described = emulator.client("cloudformation").describe_stacks(StackName=stack)["Stacks"][0]
+    return {output["OutputKey"]: output["OutputValue"] for output in described["Outputs"]}

@@ -1,0 +1,194 @@
+"""The AWS emulator as a child process: started, awaited, stopped with its state saved."""
+
+import contextlib
+import fcntl
+import http.client
+import os
+import secrets
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import boto3
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+EXECUTABLE: Final = ROOT / ".venv-emulator" / "bin" / "ministack"
+HOST: Final = "127.0.0.1"
+REGION: Final = "us-east-1"
+ACCOUNT: Final = "000000000000"
+START_SECONDS: Final = 30
+STOP_SECONDS: Final = 30
+
+
+_client: Final[Callable[..., Any]] = boto3.client
+"""As a function of any service's name; its stubs know only literal ones."""
+
+
+class EmulatorError(RuntimeError):
+    """The emulator cannot be started, or ended by itself; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    access_key_id: str
+    secret_access_key: str
+    region: str = REGION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emulator:
+    """A running emulator; ``root`` may do everything in its account."""
+
+    endpoint: str
+    root: Credentials
+    state: Path
+    process: subprocess.Popen[bytes]
+
+    def client(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes the class of each service at run time
+        return _client(
+            service,
+            endpoint_url=self.endpoint,
+            region_name=self.root.region,
+            aws_access_key_id=self.root.access_key_id,
+            aws_secret_access_key=self.root.secret_access_key,
+        )
+
+    def api_url(self, api_id: str, *, stage: str) -> str:
+        return f"{self.endpoint}/_aws/execute-api/{api_id}/{stage}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What makes an AWS SDK or the CDK CLI talk to this emulator as root."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_ACCESS_KEY_ID": self.root.access_key_id,
+            "AWS_SECRET_ACCESS_KEY": self.root.secret_access_key,
+            "AWS_REGION": self.root.region,
+            "AWS_DEFAULT_REGION": self.root.region,
+            # Nothing of this machine's own AWS configuration is read.
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "NO_PROXY": HOST,
+            "no_proxy": HOST,
+        }
+
+
+@contextlib.contextmanager
+def running(state: Path, *, port: int) -> Iterator[Emulator]:
+    """An emulator whose data lie in ``state``; stopped, its state saved, when the block ends.
+
+    Raises ``EmulatorError`` when the port is taken or the process does not answer in time.
+    """
+    if not EXECUTABLE.exists():
+        raise EmulatorError(f"{EXECUTABLE.relative_to(ROOT)} is missing: run `make setup`")
+    if is_taken(port):
+        raise EmulatorError(
+            f"port {port} is taken: stop what listens there, or choose another with PORT=<port>"
+        )
+    # A fresh key each time: nothing that learned an earlier one can act as root here.
+    root = Credentials(
+        access_key_id=f"LOCALROOT{secrets.token_hex(6).upper()}", secret_access_key=secrets.token_hex(20)
+    )
+    for folder in ("state", "s3", "tmp"):
+        (state / folder).mkdir(parents=True, exist_ok=True)
+    with (state / "emulator.log").open("ab") as log:
+        process = subprocess.Popen(
+            [str(EXECUTABLE)],
+            env=_environment(state, port=port, root=root),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            # Its own group: Ctrl-C in the terminal reaches us alone, and we stop it in order.
+            start_new_session=True,
+        )
+        try:
+            emulator = Emulator(endpoint=f"http://{HOST}:{port}", root=root, state=state, process=process)
+            _await_answer(emulator, port=port)
+            yield emulator
+        finally:
+            _stop(process)
+
+
+@contextlib.contextmanager
+def owned(state: Path) -> Iterator[None]:
+    """Raises ``EmulatorError`` when another run has ``state``: each would overwrite what the other saves."""
+    state.mkdir(parents=True, exist_ok=True)
+    with (state / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise EmulatorError(f"{state} is in use by another run") from error
+        yield
+
+
+def is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _environment(state: Path, *, port: int, root: Credentials) -> dict[str, str]:
+    """Only what it needs: the functions it runs inherit all of it."""
+    return {
+        "PATH": os.defpath,
+        "HOME": str(state),
+        "TMPDIR": str(state / "tmp"),
+        "LANG": "C.UTF-8",
+        "BIND_HOST": HOST,
+        "GATEWAY_PORT": str(port),
+        "MINISTACK_HOST": HOST,
+        "MINISTACK_ACCOUNT_ID": ACCOUNT,
+        "MINISTACK_REGION": REGION,
+        "STATE_DIR": str(state / "state"),
+        "S3_DATA_DIR": str(state / "s3"),
+        "PERSIST_STATE": "1",
+        "S3_PERSIST": "1",
+        # Signatures are verified and IAM policies evaluated, for callers and for the functions' roles.
+        "AUTH": "true",
+        "AWS_ACCESS_KEY_ID": root.access_key_id,
+        "AWS_SECRET_ACCESS_KEY": root.secret_access_key,
+        "LOG_LEVEL": "WARNING",
+    }
+
+
+def _await_answer(emulator: Emulator, *, port: int) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    log = emulator.state / "emulator.log"
+    while time.monotonic() < deadline:
+        if emulator.process.poll() is not None:
+            raise EmulatorError(f"the emulator ended by itself; its log is {log}")
+        if _is_ready(port):
+            return
+        time.sleep(0.05)
+    raise EmulatorError(f"the emulator did not answer within {START_SECONDS} s; its log is {log}")
+
+
+def _is_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection(HOST, port, timeout=2)
+    try:
+        connection.request("GET", "/_ministack/ready")
+        return connection.getresponse().status == http.client.OK
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """SIGTERM lets it save its state; it is killed only when it does not end in time."""
+    process.terminate()
+    try:
+        process.wait(timeout=STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,78 @@
+"""The callers of the local stack: two IAM users, each a tenant, with keys in an AWS credentials file."""
+
+import configparser
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from botocore.exceptions import ClientError
+
+from local.emulator import ACCOUNT, REGION, Credentials, Emulator
+
+NAMES: Final = ("tenant-a", "tenant-b")
+PRINCIPALS: Final = tuple(f"{ACCOUNT}:user/{name}" for name in NAMES)
+"""In the form that the configuration names delegates in."""
+
+
+def provision(emulator: Emulator, *, api_id: str, file: Path) -> Mapping[str, Credentials]:
+    """Make the users, let them call the API and write their keys to ``file``.
+
+    Keys in ``file`` that the emulator still knows are kept.
+    """
+    known = _read(file)
+    tenants = {name: _provision(emulator, name=name, api_id=api_id, known=known.get(name)) for name in NAMES}
+    if tenants != known:
+        _write(file, tenants)
+    return tenants
+
+
+def _provision(emulator: Emulator, *, name: str, api_id: str, known: Credentials | None) -> Credentials:
+    iam = emulator.client("iam")
+    try:
+        iam.create_user(UserName=name)
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "EntityAlreadyExists":
+            raise
+    iam.put_user_policy(
+        UserName=name, PolicyName="call-the-api", PolicyDocument=json.dumps(_may_call(api_id))
+    )
+    existing = [key["AccessKeyId"] for key in iam.list_access_keys(UserName=name)["AccessKeyMetadata"]]
+    if known is not None and known.access_key_id in existing:
+        return known
+    for access_key_id in existing:
+        iam.delete_access_key(UserName=name, AccessKeyId=access_key_id)
+    key = iam.create_access_key(UserName=name)["AccessKey"]
+    return Credentials(access_key_id=key["AccessKeyId"], secret_access_key=key["SecretAccessKey"])
+
+
+def _may_call(api_id: str) -> Mapping[str, object]:
+    api = f"arn:aws:execute-api:{REGION}:{ACCOUNT}:{api_id}/*"
+    statement = {"Effect": "Allow", "Action": "execute-api:Invoke", "Resource": api}
+    return {"Version": "2012-10-17", "Statement": [statement]}
+
+
+def _read(file: Path) -> Mapping[str, Credentials]:
+    profiles = configparser.ConfigParser()
+    profiles.read(file)
+    return {
+        name: Credentials(
+            access_key_id=profiles[name]["aws_access_key_id"],
+            secret_access_key=profiles[name]["aws_secret_access_key"],
+            region=profiles[name]["region"],
+        )
+        for name in profiles.sections()
+    }
+
+
+def _write(file: Path, tenants: Mapping[str, Credentials]) -> None:
+    profiles = configparser.ConfigParser()
+    for name, tenant in tenants.items():
+        profiles[name] = {
+            "aws_access_key_id": tenant.access_key_id,
+            "aws_secret_access_key": tenant.secret_access_key,
+            "region": tenant.region,
+        }
+    file.touch(mode=0o600)
+    with file.open("w") as stream:
+        profiles.write(stream)

@@ -1,0 +1,40 @@
+"""Session-scoped fixtures: one emulator a test run, and the CDK app deployed into it once."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from local import tenants
+from local.deployment import Deployed, deploy
+from local.emulator import Credentials, Emulator, free_port, running
+from tests.support.http import Api
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveStack:
+    """The deployed app, and the callers it knows."""
+
+    emulator: Emulator
+    deployed: Deployed
+    tenants: Mapping[str, Credentials]
+    """``tenant-a`` and ``tenant-b``; both are delegates."""
+
+    def api(self, tenant: str | None = None) -> Api:
+        """A caller signed in as ``tenant``; without one, unsigned."""
+        return Api(self.deployed.api_url, self.tenants[tenant] if tenant is not None else None)
+
+
+@pytest.fixture(scope="session")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
+    with running(tmp_path_factory.mktemp("emulator"), port=free_port()) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def deployed(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> LiveStack:
+    folder: Path = tmp_path_factory.mktemp("deployed")
+    outputs = deploy(emulator, delegates=tenants.PRINCIPALS, say=print, templates=folder / "cdk.out")
+    keys = tenants.provision(emulator, api_id=outputs.api_id, file=folder / "credentials")
+    return LiveStack(emulator=emulator, deployed=outputs, tenants=keys)

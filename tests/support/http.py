@@ -1,0 +1,112 @@
+"""A signed HTTP caller: what a backend that calls the deployed API does, and no more."""
+
+import json
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials as SigningKey
+
+from local.emulator import Credentials
+
+TIMEOUT_SECONDS: Final = 30
+IDLE_SECONDS: Final = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    """By lower-case name."""
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Api:
+    """Calls ``url`` as ``credentials``, unsigned without any. Each thread keeps its own connection alive."""
+
+    def __init__(self, url: str, credentials: Credentials | None = None) -> None:
+        parts = urlsplit(url)
+        self._host = parts.netloc
+        self._base = parts.path.rstrip("/")
+        self._url = url
+        self._credentials = credentials
+        self._local = threading.local()
+        self._opened: list[HTTPConnection] = []
+        weakref.finalize(self, _close, self._opened)
+
+    def as_(self, credentials: Credentials | None) -> "Api":
+        return Api(self._url, credentials)
+
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """``path`` is percent-encoded already, its query included.
+
+        A ``body`` of bytes goes as it is, any other as JSON.
+        """
+        target = self._base + path
+        payload = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
+        sent = (
+            {"content-type": "application/json", **(headers or {})}
+            if payload is not None
+            else {**(headers or {})}
+        )
+        return self._send(method, target, payload, self._signed(method, target, payload, sent))
+
+    def _signed(
+        self, method: str, target: str, payload: bytes | None, headers: Mapping[str, str]
+    ) -> dict[str, str]:
+        if self._credentials is None:
+            return dict(headers)
+        request = AWSRequest(
+            method=method,
+            url=f"http://{self._host}{target}",
+            data=payload or b"",
+            headers={**headers, "host": self._host},
+        )
+        key = SigningKey(self._credentials.access_key_id, self._credentials.secret_access_key)
+        SigV4Auth(key, "execute-api", self._credentials.region).add_auth(request)
+        return dict(request.headers.items())
+
+    def _send(self, method: str, target: str, payload: bytes | None, headers: Mapping[str, str]) -> Answer:
+        connection = self._connection()
+        try:
+            connection.request(method, target, body=payload, headers=headers)
+            response = connection.getresponse()
+            body = response.read()
+        except BaseException:
+            # Never sent again by itself: a test that counts effects must see every one.
+            connection.close()
+            raise
+        self._local.used_at = time.monotonic()
+        return Answer(
+            status=response.status,
+            headers={name.lower(): value for name, value in response.getheaders()},
+            body=body,
+        )
+
+    def _connection(self) -> HTTPConnection:
+        """This thread's own; a new one where the server may have let the idle one go."""
+        known: HTTPConnection | None = getattr(self._local, "connection", None)
+        if known is not None and time.monotonic() - self._local.used_at < IDLE_SECONDS:
+            return known
+        opened = HTTPConnection(self._host, timeout=TIMEOUT_SECONDS)
+        self._opened.append(opened)
+        self._local.connection = opened
+        return opened
+
+
+def _close(connections: Iterable[HTTPConnection]) -> None:
+    for connection in connections:
+        connection.close()
