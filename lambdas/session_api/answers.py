@@ -17,7 +17,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A JSON object. Instants are ISO 8601 in UTC with milliseconds, ``ttl`` is epoch seconds."""
 
 
-class SessionAnswer(Answer):
+class SessionAnswer(Answer, frozen=True):
     session_id: str
     status: StatusName
     version: int
@@ -33,7 +33,7 @@ class SessionAnswer(Answer):
     home_region: str
 
 
-class SessionSummaryAnswer(Answer):
+class SessionSummaryAnswer(Answer, frozen=True):
     """A session as a list shows it: without state, and without what every write changes."""
 
     session_id: str
@@ -47,7 +47,7 @@ class SessionSummaryAnswer(Answer):
     home_region: str
 
 
-class ExpiringSessionAnswer(Answer):
+class ExpiringSessionAnswer(Answer, frozen=True):
     session_id: str
     status: StatusName
     tenant: str
@@ -57,13 +57,13 @@ class ExpiringSessionAnswer(Answer):
     home_region: str
 
 
-class MessageAnswer(Answer):
+class MessageAnswer(Answer, frozen=True):
     message_id: str
     content: Any
     appended_at: str
 
 
-class ToolCallAnswer(Answer):
+class ToolCallAnswer(Answer, frozen=True):
     tool_call_id: str
     tool_name: str
     status: Literal["in_progress", "completed", "failed"]
@@ -77,37 +77,37 @@ class ToolCallAnswer(Answer):
     lease_until: str | None
 
 
-class SessionPage(Answer):
+class SessionPage(Answer, frozen=True):
     items: list[SessionSummaryAnswer]
     next_cursor: str | None
 
 
-class ExpiringPage(Answer):
+class ExpiringPage(Answer, frozen=True):
     items: list[ExpiringSessionAnswer]
     next_cursor: str | None
 
 
-class MessagePage(Answer):
+class MessagePage(Answer, frozen=True):
     items: list[MessageAnswer]
     next_cursor: str | None
 
 
-class AppendedMessages(Answer):
+class AppendedMessages(Answer, frozen=True):
     items: list[MessageAnswer]
 
 
-class ToolCallPage(Answer):
+class ToolCallPage(Answer, frozen=True):
     items: list[ToolCallAnswer]
     next_cursor: str | None
 
 
-class HistoryPage(Answer):
+class HistoryPage(Answer, frozen=True):
     session: SessionAnswer
     items: list[ToolCallAnswer]
     next_cursor: str | None
 
 
-class HealthAnswer(Answer):
+class HealthAnswer(Answer, frozen=True):
     status: Literal["ok"]
 
 

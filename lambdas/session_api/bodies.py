@@ -22,7 +22,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     """A JSON object in which nothing unknown is passed over in silence."""
 
 
-class CreateSession(Body):
+class CreateSession(Body, frozen=True):
     """``idleTimeout`` and ``maxLifetime`` in seconds."""
 
     idle_timeout: Annotated[int, msgspec.Meta(ge=10, le=SEVEN_DAYS)] = 3600
@@ -41,7 +41,7 @@ class CreateSession(Body):
         )
 
 
-class ChangeState(Body):
+class ChangeState(Body, frozen=True):
     """Operations on top-level keys of the state, each key in one of them."""
 
     set: dict[str, Any] = {}
@@ -50,21 +50,19 @@ class ChangeState(Body):
     append: dict[str, Any] = {}
 
     def meaning(self) -> StateOperations:
-        return StateOperations(
-            set=self.set, remove=self.remove, increment=self.increment, append=self.append
-        )
+        return StateOperations(set=self.set, remove=self.remove, increment=self.increment, append=self.append)
 
 
-class MoveSession(Body):
+class MoveSession(Body, frozen=True):
     to: Literal["active", "closing", "closed"]
 
 
-class NewMessageBody(Body):
+class NewMessageBody(Body, frozen=True):
     content: Any
     message_id: str | None = None
 
 
-class AppendMessages(Body):
+class AppendMessages(Body, frozen=True):
     messages: Annotated[list[NewMessageBody], msgspec.Meta(min_length=1, max_length=MAX_BATCH)]
     atomic: bool = False
 
@@ -72,8 +70,8 @@ class AppendMessages(Body):
         return [NewMessage(content=new.content, message_id=new.message_id) for new in self.messages]
 
 
-class RecordToolCall(Body):
-    """A call that has been run. ``startedAt`` is ISO 8601 with a zone; an ``error`` that is not null means it failed."""
+class RecordToolCall(Body, frozen=True):
+    """A call that has been run. ``startedAt`` is ISO 8601 with a zone; with an ``error`` the call failed."""
 
     tool_name: str
     input: Any

@@ -60,7 +60,7 @@ def decode_cursor(cursor: str | None, kind: type[Position], *, query: dict[str, 
         raise InvalidRequestError("Not a cursor of this list", path=PATH) from error
     if fingerprint != _fingerprint(query):
         raise InvalidRequestError("The cursor belongs to another query", path=PATH)
-    return position  # type: ignore[no-any-return] # decoded as ``kind``
+    return position
 
 
 def _check(position: object) -> None:

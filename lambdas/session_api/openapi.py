@@ -6,15 +6,16 @@ Never imported while serving.
 import json
 import re
 import sys
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
 
 from session_api import resolver  # noqa: F401 - declares the operations
+from session_api.callers import SUBJECT_HEADER
 from session_api.operations import OPERATIONS, Operation, Parameter
 from session_api.problems import CONTENT_TYPE, RETRY_AFTER, Problem
 from session_api.requests import IF_MATCH, MIN_VERSION
-from session_api.callers import SUBJECT_HEADER
 from session_store.domain.identifiers import (
     IDENTIFIER_PATTERN,
     MAX_IDENTIFIER,
@@ -166,7 +167,7 @@ def _success(operation: Operation, status: int) -> dict[str, Any]:
     if operation.answer is None:
         return {"description": "Done."}
     answer: dict[str, Any] = {
-        "description": "Created." if status == 201 else "The answer.",
+        "description": "Created." if status == HTTPStatus.CREATED else "The answer.",
         "content": {"application/json": {"schema": _schema(operation.answer)}},
     }
     if operation.answer.__name__ == "SessionAnswer":

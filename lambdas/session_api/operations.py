@@ -34,7 +34,7 @@ Run = Callable[[Request], Reply]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One method of one path. ``path`` in OpenAPI's form; ``statuses`` are those of success, the first usual."""
+    """One method of one path, which is in OpenAPI's form. ``statuses``: of success, the usual one first."""
 
     method: str
     path: str

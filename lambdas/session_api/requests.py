@@ -143,7 +143,9 @@ class Request:
             return None
         match = _ETAG.match(value)
         if match is None:
-            raise InvalidRequestError('Must be one version in double quotes, like "7"', path=f"header {IF_MATCH}")
+            raise InvalidRequestError(
+                'Must be one version in double quotes, like "7"', path=f"header {IF_MATCH}"
+            )
         return int(match[1])
 
 
@@ -161,7 +163,9 @@ def refuse_unsupported(headers: Headers) -> None:
     if version is not None and not _WHOLE.match(version):
         raise InvalidRequestError("Must be a whole number", path=f"header {MIN_VERSION}")
     if headers.one(IDEMPOTENCY_KEY) is not None:
-        raise InvalidRequestError("Not supported by this version of the store", path=f"header {IDEMPOTENCY_KEY}")
+        raise InvalidRequestError(
+            "Not supported by this version of the store", path=f"header {IDEMPOTENCY_KEY}"
+        )
 
 
 def body_of(event: Mapping[str, Any], kind: type[BodyT] | type[dict[str, Any]]) -> BodyT | dict[str, Any]:

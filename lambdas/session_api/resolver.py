@@ -56,13 +56,13 @@ class Resolver:
             path = quote(path, safe="/~!$&'()*+,;=:@")
         return {**event, "path": path}
 
-    def _bound(self, app: APIGatewayRestResolver, operation: Operation) -> Callable[..., Response]:
-        def serve(**path: str) -> Response:
+    def _bound(self, app: APIGatewayRestResolver, operation: Operation) -> Callable[..., Response[str]]:
+        def serve(**path: str) -> Response[str]:
             return self._served(operation, app.current_event.raw_event, path)
 
         return serve
 
-    def _served(self, operation: Operation, event: Event, path: Mapping[str, str]) -> Response:
+    def _served(self, operation: Operation, event: Event, path: Mapping[str, str]) -> Response[str]:
         try:
             reply = operation.run(self._request(operation, event, path))
         except StoreError as error:
@@ -89,7 +89,7 @@ class Resolver:
             body=None if operation.body is None else body_of(event, operation.body),
         )
 
-    def _replied(self, operation: Operation, reply: Reply) -> Response:
+    def _replied(self, operation: Operation, reply: Reply) -> Response[str]:
         body = "" if reply.value is None else encode(reply.value).decode()
         if isinstance(reply.value, SessionAnswer) and len(body) >= LARGE_SESSION:
             self.metrics.add_metric(name="LargeSession", unit=MetricUnit.Count, value=1)
@@ -97,20 +97,20 @@ class Resolver:
         content_type = None if reply.value is None else "application/json"
         return Response(reply.status, content_type, body, headers=dict(reply.headers))
 
-    def _refused(self, operation: str, event: Event, error: StoreError) -> Response:
+    def _refused(self, operation: str, event: Event, error: StoreError) -> Response[str]:
         problem = problem_of(error)
         self.metrics.add_metric(name="Refused", unit=MetricUnit.Count, value=1)
         self.logger.info("refused", operation=operation, status=problem.status, problem=problem.slug)
         return _problem(problem, event, error.detail, error.facts)
 
-    def _crashed(self, operation: str, event: Event, error: Exception) -> Response:
+    def _crashed(self, operation: str, event: Event, error: Exception) -> Response[str]:
         """Log where it happened, never the exception's text: that may quote an item."""
         frames = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
         self.metrics.add_metric(name="InternalError", unit=MetricUnit.Count, value=1)
         self.logger.error("crashed", operation=operation, error=type(error).__name__, frames=frames)
         return _problem(problems.INTERNAL, event, "The request failed; its id is in the log.", {})
 
-    def _unknown_path(self, event: Event) -> Response:
+    def _unknown_path(self, event: Event) -> Response[str]:
         path = str(event.get("path", ""))
         error: StoreError = NotFoundError("No operation has this method and path.")
         if "//" in path or path.endswith("/"):
@@ -118,7 +118,7 @@ class Resolver:
         return self._refused("unknown", event, error)
 
 
-def _problem(problem: Problem, event: Event, detail: str, facts: dict[str, Any]) -> Response:
+def _problem(problem: Problem, event: Event, detail: str, facts: dict[str, Any]) -> Response[str]:
     instance = str((event.get("requestContext") or {}).get("requestId", ""))
     body = problem_body(problem, detail=detail, instance=instance, facts=facts)
     return Response(problem.status, problems.CONTENT_TYPE, body, headers=problem_headers(problem))

@@ -94,9 +94,7 @@ def replace_state(request: Request) -> Reply:
     )
 
 
-@operation(
-    "PATCH", STATE, body=ChangeState, answer=SessionAnswer, refusals=WRITE_PROBLEMS, conditional=True
-)
+@operation("PATCH", STATE, body=ChangeState, answer=SessionAnswer, refusals=WRITE_PROBLEMS, conditional=True)
 def change_state(request: Request) -> Reply:
     """Set, remove, increment and append keys of the state in one atomic update."""
     return session_reply(

@@ -52,15 +52,11 @@ def record_tool_call(request: Request) -> Reply:
 )
 def get_tool_call(request: Request) -> Reply:
     """Read one tool call."""
-    record = request.store.tool_calls.get(
-        request.caller, request.session_id, request.path["toolCallId"]
-    )
+    record = request.store.tool_calls.get(request.caller, request.session_id, request.path["toolCallId"])
     return Reply(value=tool_call_answer(record))
 
 
-@operation(
-    "GET", TOOL_CALLS, answer=ToolCallPage, query=PAGED, refusals=(problems.SESSION_NOT_FOUND,)
-)
+@operation("GET", TOOL_CALLS, answer=ToolCallPage, query=PAGED, refusals=(problems.SESSION_NOT_FOUND,))
 def list_tool_calls(request: Request) -> Reply:
     """List the finished tool calls of a session in time order."""
     query = {"list": "tool-calls", "session": request.session_id}

@@ -72,7 +72,9 @@ class InvalidTransitionError(StoreError):
     summary = "The session cannot go from its status to the one asked for."
 
     def __init__(self, *, from_status: str, to: str) -> None:
-        super().__init__(f"A session cannot go from {from_status} to {to}.", **{"from": from_status, "to": to})
+        super().__init__(
+            f"A session cannot go from {from_status} to {to}.", **{"from": from_status, "to": to}
+        )
 
 
 class MisdirectedError(StoreError):
@@ -121,7 +123,9 @@ class ThrottledError(StoreError):
 class OutcomeUnknownError(StoreError):
     """The answer to a write was lost; it may or may not have happened."""
 
-    summary = "The answer of the database was lost: the write may or may not have happened. Read, then decide."
+    summary = (
+        "The answer of the database was lost: the write may or may not have happened. Read, then decide."
+    )
 
 
 class ConfigurationError(Exception):

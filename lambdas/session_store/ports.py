@@ -89,7 +89,10 @@ class SessionStorage(Protocol):
     def page_expiring(
         self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
     ) -> Page[ExpiringSession, ExpiringPosition]:
-        """Live sessions of any owner that end by ``until`` (epoch seconds), soonest first. Eventually consistent."""
+        """Live sessions of any owner that end by ``until`` (epoch seconds), soonest first.
+
+        Eventually consistent.
+        """
         ...
 
 
@@ -112,9 +115,7 @@ class MessageStorage(Protocol):
 
 
 class ToolCallStorage(Protocol):
-    def record(
-        self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int
-    ) -> Claim | None:
+    def record(self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int) -> Claim | None:
         """Put claim, record and event, all or none, if the call id is free (absent or expired at ``now_ms``).
 
         Returns None when stored, else the claim that holds the id.

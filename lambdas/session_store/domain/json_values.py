@@ -9,7 +9,7 @@ and so are NaN, Infinity, lone surrogates, keys that stand twice and nesting pas
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, Final, NoReturn

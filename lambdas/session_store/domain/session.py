@@ -92,7 +92,9 @@ class Session:
 
     def slide_due(self, now_ms: int) -> bool:
         """Whether this use of the session has to move its end."""
-        return self.status in SLIDING and self.slide_after <= seconds(now_ms) and self.ttl < self.max_expires_at
+        return (
+            self.status in SLIDING and self.slide_after <= seconds(now_ms) and self.ttl < self.max_expires_at
+        )
 
     def window_at(self, now_ms: int) -> Window:
         return window_from(now_ms, idle_timeout=self.idle_timeout, max_expires_at=self.max_expires_at)
@@ -174,7 +176,7 @@ def readable(session: Session | None, *, owner: Owner, now_ms: int) -> Session:
 
 
 def violation(session: Session | None, guard: Guard, change: Change | None = None) -> StoreError | None:
-    """The first clause of the guard, or of the change's own types, that the session breaks, as the error it means."""
+    """The first clause of guard and change that the session breaks, as the error it means."""
     try:
         current = readable(session, owner=guard.owner, now_ms=guard.now_ms)
     except SessionNotFoundError as error:

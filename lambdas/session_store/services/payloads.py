@@ -6,7 +6,7 @@ from session_store.domain.json_values import JsonValue, check_nesting, encode
 from session_store.errors import PayloadTooLargeError
 
 INLINE_LIMIT: Final = 300 * 1024
-"""Bytes of JSON that may lie inside an item; the rest of DynamoDB's 400 KB is room for its other attributes."""
+"""Bytes of JSON inside an item; the rest of DynamoDB's 400 KB is room for its other attributes."""
 
 
 def check_payload(value: JsonValue, *, path: str) -> None:

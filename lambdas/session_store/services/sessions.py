@@ -29,7 +29,12 @@ from session_store.domain.session import (
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.times import seconds
 from session_store.domain.window import window_from
-from session_store.errors import ForbiddenError, PayloadTooLargeError, SessionClosedError, VersionConflictError
+from session_store.errors import (
+    ForbiddenError,
+    PayloadTooLargeError,
+    SessionClosedError,
+    VersionConflictError,
+)
 from session_store.ports import Clock, Ids, SessionStorage
 from session_store.services.access import SessionAccess
 
@@ -109,9 +114,7 @@ class Sessions:
         self, caller: Caller, *, status: Status | None, page: PageRequest[OwnedPosition]
     ) -> Page[SessionSummary, OwnedPosition]:
         """The caller's live sessions. An index serves it: the newest may be missing for a moment."""
-        return self.storage.page_owned(
-            owner_of(caller), status=status, now_ms=self.clock.now_ms(), page=page
-        )
+        return self.storage.page_owned(owner_of(caller), status=status, now_ms=self.clock.now_ms(), page=page)
 
     def replace_state(
         self, caller: Caller, session_id: str, state: Mapping[str, JsonValue], *, version: int | None
@@ -136,9 +139,7 @@ class Sessions:
         _check_size({"set": operations.set, "append": operations.append})
         return self._write(caller, session_id, checked(operations), WRITABLE, version)
 
-    def move(
-        self, caller: Caller, session_id: str, to: Status, *, version: int | None = None
-    ) -> Session:
+    def move(self, caller: Caller, session_id: str, to: Status, *, version: int | None = None) -> Session:
         """The session in status ``to``; being there already is success.
 
         Raises:
@@ -189,9 +190,7 @@ class Sessions:
         if Permission.OPS not in caller.permissions:
             raise ForbiddenError
         now_ms = self.clock.now_ms()
-        return self.storage.page_expiring(
-            status, now_ms=now_ms, until=seconds(now_ms) + within, page=page
-        )
+        return self.storage.page_expiring(status, now_ms=now_ms, until=seconds(now_ms) + within, page=page)
 
     def _write(
         self,

@@ -1,7 +1,6 @@
 """Tool calls that have been run, and the history they make."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
@@ -32,9 +31,10 @@ from session_store.ports import Clock, Ids, ToolCallStorage
 from session_store.services.access import SessionAccess
 from session_store.services.payloads import INLINE_LIMIT, check_payload
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedCall:
-    """A call that its caller has already run. ``started_at`` in milliseconds; ``error`` None means it succeeded."""
+    """A call that its caller has run. ``started_at`` in milliseconds; it failed if ``error`` is not None."""
 
     tool_call_id: str
     tool_name: str
@@ -97,7 +97,7 @@ class ToolCalls:
     def _replayed_after_the_end(
         self, caller: Caller, session_id: str, call: FinishedCall, error: StoreError
     ) -> Recorded:
-        """A settled claim answers its own replay until it is reaped; to others it is as absent as the session."""
+        """A settled claim answers its own replay until it is reaped; to others it is absent."""
         claim = self.storage.read_claim(session_id, call.tool_call_id)
         if claim is None or claim.owner != owner_of(caller):
             raise error

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as UnreachableError
 
 from session_store.deadline import Deadline
 from session_store.errors import (
@@ -58,7 +59,7 @@ class ConditionFailedError(Exception):
 
 
 class TransactionRefusedError(Exception):
-    """Conditions of a transaction did not hold: for each item that refused, its position and what was there."""
+    """Conditions did not hold: ``held`` says for each item that refused, by position, what was there."""
 
     def __init__(self, held: Mapping[int, Item | None]) -> None:
         super().__init__()
@@ -111,18 +112,18 @@ class Client:
                     RequestItems={self.table: {"Keys": pending, "ConsistentRead": True}}
                 )
             found.extend(answer["Responses"].get(self.table, []))
-            pending = list(answer.get("UnprocessedKeys", {}).get(self.table, {}).get("Keys", []))
+            pending = list(answer.get("UnprocessedKeys", {}).get(self.table, {"Keys": []})["Keys"])
             if not pending:
                 return found
         raise ThrottledError
 
-    def query(self, **arguments: Any) -> tuple[list[Item], Item | None]:
+    def query(self, **arguments: Any) -> tuple[list[Item], Item | None]:  # noqa: ANN401 - botocore's own
         """One page, and the key that the next one starts after (None at the end)."""
         with _reading():
             answer = self.dynamodb.query(TableName=self.table, **arguments)
         return answer["Items"], answer.get("LastEvaluatedKey")
 
-    def put(self, item: Item, **condition: Any) -> None:
+    def put(self, item: Item, **condition: Any) -> None:  # noqa: ANN401 - botocore's own
         self._write(
             lambda: self.dynamodb.put_item(
                 TableName=self.table,
@@ -132,7 +133,7 @@ class Client:
             )
         )
 
-    def update(self, key: Item, **arguments: Any) -> Item:
+    def update(self, key: Item, **arguments: Any) -> Item:  # noqa: ANN401 - botocore's own
         """The whole item after the update."""
         answer = self._write(
             lambda: self.dynamodb.update_item(
@@ -147,9 +148,7 @@ class Client:
 
     def transact(self, items: Sequence[Any], *, token: str) -> None:
         """All the items or none. The token makes a repeated request the same request, for ten minutes."""
-        self._write(
-            lambda: self.dynamodb.transact_write_items(TransactItems=items, ClientRequestToken=token)
-        )
+        self._write(lambda: self.dynamodb.transact_write_items(TransactItems=items, ClientRequestToken=token))
 
     def _write(self, call: Callable[[], Answer]) -> Answer:
         try:
@@ -158,7 +157,7 @@ class Client:
             if _code(error) in _UNSURE:
                 raise OutcomeUnknownError from error
             raise _meaning(error) from error
-        except (ConnectionError, HTTPClientError) as error:
+        except (UnreachableError, HTTPClientError) as error:
             raise OutcomeUnknownError from error
 
 
@@ -168,7 +167,7 @@ def _reading() -> Iterator[None]:
         yield
     except ClientError as error:
         raise _meaning(error) from error
-    except (ConnectionError, HTTPClientError) as error:
+    except (UnreachableError, HTTPClientError) as error:
         raise ThrottledError("The database did not answer in time.") from error
 
 
@@ -181,7 +180,7 @@ def _reasons(error: ClientError) -> list[dict[str, Any]]:
 
 
 def _is_conflict(error: ClientError) -> bool:
-    """Whether nothing but a meeting of writes stood in the way; a condition that failed too decides instead."""
+    """Whether nothing but a meeting of writes stood in the way: another reason beside it decides."""
     if _code(error) != "TransactionCanceledException":
         return _code(error) in _CONFLICTS
     codes = {reason.get("Code", "None") for reason in _reasons(error)} - {"None"}
@@ -202,7 +201,7 @@ def _meaning(error: ClientError) -> Exception:
 
 
 def _cancellation(error: ClientError) -> Exception:
-    """What each item of a cancelled transaction says: a failed condition first, then throttling, then validation."""
+    """What the items of a cancelled transaction say: a failed condition, else throttling, else validation."""
     reasons = _reasons(error)
     held = {
         position: reason.get("Item")

@@ -104,9 +104,7 @@ class MemorySessions:
     ) -> Page[SessionSummary, OwnedPosition]:
         with self.memory.lock:
             live = [_summary(session) for session in self.memory.sessions.values() if _lives(session, now_ms)]
-        owned = [
-            session for session in live if session.owner == owner and status in (None, session.status)
-        ]
+        owned = [session for session in live if session.owner == owner and status in (None, session.status)]
         owned.sort(key=_created, reverse=page.descending)
         if page.after is not None:
             at = (page.after.created_at, page.after.session_id)
@@ -117,14 +115,18 @@ class MemorySessions:
             ]
         found = tuple(owned[: page.limit])
         more = len(owned) > page.limit
-        last = OwnedPosition(created_at=found[-1].created_at, session_id=found[-1].session_id) if more else None
+        last = (
+            OwnedPosition(created_at=found[-1].created_at, session_id=found[-1].session_id) if more else None
+        )
         return Page(items=found, next=last)
 
     def page_expiring(
         self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
     ) -> Page[ExpiringSession, ExpiringPosition]:
         with self.memory.lock:
-            live = [_expiring(session) for session in self.memory.sessions.values() if _lives(session, now_ms)]
+            live = [
+                _expiring(session) for session in self.memory.sessions.values() if _lives(session, now_ms)
+            ]
         ending = sorted(
             (session for session in live if session.status == status and session.ttl <= until), key=_end
         )
@@ -168,9 +170,7 @@ class MemoryMessages:
 
     def page(self, session_id: str, page: PageRequest[MessagePosition]) -> Page[Message, MessagePosition]:
         with self.memory.lock:
-            ordered = sorted(
-                self._of(session_id).values(), key=_message_id, reverse=page.descending
-            )
+            ordered = sorted(self._of(session_id).values(), key=_message_id, reverse=page.descending)
         if page.after is not None:
             at = page.after.message_id
             ordered = [
@@ -187,9 +187,7 @@ class MemoryMessages:
 class MemoryToolCalls:
     memory: Memory
 
-    def record(
-        self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int
-    ) -> Claim | None:
+    def record(self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int) -> Claim | None:
         with self.memory.lock:
             key = (claim.session_id, claim.tool_call_id)
             there = self.memory.claims.get(key)

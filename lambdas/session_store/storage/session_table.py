@@ -111,7 +111,7 @@ class SessionTable:
             return _done_or_refused(_session(failed.item), write)
 
     def _transacted(self, write: SessionWrite) -> Session:
-        """Increments and appends, which must not happen twice: the token makes a resent request the same one."""
+        """Increments and appends, which must not happen twice: by its token a resent request is the same."""
         terms = Terms()
         update = _update(terms, write)
         item = {
@@ -200,7 +200,13 @@ class SessionTable:
         consumed = dict(page.after.shards) if page.after is not None else {}
 
         def read(shard: int) -> tuple[list[ExpiringSession], bool]:
-            return self._shard(status, shard, now_ms, until, page.limit, consumed.get(shard))
+            return self._shard(
+                shard,
+                status=status,
+                between=(seconds(now_ms) + 1, until),
+                limit=page.limit,
+                after=consumed.get(shard),
+            )
 
         with ThreadPoolExecutor(self.shards) as pool:
             shards = list(pool.map(read, range(self.shards)))
@@ -214,26 +220,27 @@ class SessionTable:
 
     def _shard(
         self,
-        status: Status,
         shard: int,
-        now_ms: int,
-        until: int,
+        *,
+        status: Status,
+        between: tuple[int, int],
         limit: int,
         after: ShardPosition | None,
     ) -> tuple[list[ExpiringSession], bool]:
         """The next sessions of one shard, in the index's own order, and whether there are more."""
+        earliest, latest = between
         terms = Terms()
         keys = all_of(
             f"{terms.name(A.STATUS)} = {terms.value(status)}",
             f"{terms.name(A.SHARD)} = {terms.value(shard)}",
-            f"{terms.name(A.TTL)} BETWEEN {terms.value(seconds(now_ms) + 1)} AND {terms.value(until)}",
+            f"{terms.name(A.TTL)} BETWEEN {terms.value(earliest)} AND {terms.value(latest)}",
         )
         arguments: dict[str, Any] = {
             "IndexName": STATUS_TTL_INDEX.name,
             "KeyConditionExpression": keys,
             "Limit": limit,
         }
-        if after is not None and after.ttl > seconds(now_ms):
+        if after is not None and after.ttl >= earliest:
             arguments["ExclusiveStartKey"] = to_item(
                 {
                     A.STATUS: status,

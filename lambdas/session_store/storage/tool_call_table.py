@@ -30,9 +30,7 @@ class ToolCallTable:
     audit_table: str
     region: str
 
-    def record(
-        self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int
-    ) -> Claim | None:
+    def record(self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int) -> Claim | None:
         terms = Terms()
         condition = is_absent(terms, now_ms)
         claiming = {
@@ -44,9 +42,7 @@ class ToolCallTable:
                 **terms.arguments(),
             }
         }
-        keeping = {
-            "Put": {"TableName": self.client.table, "Item": record_item(record, region=self.region)}
-        }
+        keeping = {"Put": {"TableName": self.client.table, "Item": record_item(record, region=self.region)}}
         auditing = {"Put": {"TableName": self.audit_table, "Item": audit_event_item(event)}}
         try:
             self.client.transact([claiming, keeping, auditing], token=event.operation_id)
