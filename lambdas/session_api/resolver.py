@@ -93,6 +93,7 @@ class Resolver:
         body = "" if reply.value is None else encode(reply.value).decode()
         if isinstance(reply.value, SessionAnswer) and len(body) >= LARGE_SESSION:
             self.metrics.add_metric(name="LargeSession", unit=MetricUnit.Count, value=1)
+        self.metrics.add_metric(name="Served", unit=MetricUnit.Count, value=1)
         self.logger.info("served", operation=operation.name, status=reply.status)
         content_type = None if reply.value is None else "application/json"
         return Response(reply.status, content_type, body, headers=dict(reply.headers))

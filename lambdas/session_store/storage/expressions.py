@@ -83,6 +83,11 @@ def is_current(terms: Terms, version: int) -> str:
     return f"{terms.name(A.VERSION)} = {terms.value(version)}"
 
 
+def is_new(terms: Terms, operation_id: str) -> str:
+    """The last write was another operation: a resent one is refused, and then recognised as done."""
+    return f"{terms.name(A.LAST_WRITE)} <> {terms.value(operation_id)}"
+
+
 def holds(terms: Terms, guard: Guard) -> str:
     """Every clause of a guard."""
     clauses = [

@@ -5,10 +5,12 @@ very functions that explain a refusal of DynamoDB.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
 
 from session_store.domain.audit_event import AuditEvent
+from session_store.domain.json_values import encode
 from session_store.domain.message import Message
 from session_store.domain.page import (
     ExpiringPosition,
@@ -36,12 +38,16 @@ from session_store.domain.session import (
 )
 from session_store.domain.times import is_over, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
-from session_store.errors import PayloadTooLargeError
+from session_store.errors import PayloadTooLargeError, SessionNotFoundError
 from session_store.ports import Storage
 from session_store.storage.codec import ITEM_LIMIT, item_size
 from session_store.storage.items import session_item
+from session_store.storage.partition import PAGE_BYTES
 
-ONE_SHARD = 0
+ONE_SHARD: Final = 0
+
+Entry = TypeVar("Entry")
+Position = TypeVar("Position")
 
 
 @dataclass(kw_only=True)
@@ -71,12 +77,12 @@ class MemorySessions:
     def write(self, write: SessionWrite) -> Session:
         with self.memory.lock:
             session = self.read(write.session_id)
-            error = violation(session, write.guard, write.change)
-            if session is not None and error is None:
-                return self._keep(changed(session, write))
             if session is not None and already_done(session, write):
                 return session
-            raise error or AssertionError
+            error = violation(session, write.guard, write.change)
+            if session is None or error is not None:
+                raise error or SessionNotFoundError
+            return self._keep(changed(session, write))
 
     def _keep(self, session: Session) -> Session:
         if item_size(session_item(session, shards=1)) > ITEM_LIMIT:
@@ -103,41 +109,25 @@ class MemorySessions:
         self, owner: Owner, *, status: Status | None, now_ms: int, page: PageRequest[OwnedPosition]
     ) -> Page[SessionSummary, OwnedPosition]:
         with self.memory.lock:
-            live = [_summary(session) for session in self.memory.sessions.values() if _lives(session, now_ms)]
-        owned = [session for session in live if session.owner == owner and status in (None, session.status)]
-        owned.sort(key=_created, reverse=page.descending)
-        if page.after is not None:
-            at = (page.after.created_at, page.after.session_id)
             owned = [
-                session
-                for session in owned
-                if (_created(session) < at if page.descending else _created(session) > at)
+                _summary(session)
+                for session in self.memory.sessions.values()
+                if session.owner == owner
+                and status in (None, session.status)
+                and not is_over(session.ttl, now_ms)
             ]
-        found = tuple(owned[: page.limit])
-        more = len(owned) > page.limit
-        last = (
-            OwnedPosition(created_at=found[-1].created_at, session_id=found[-1].session_id) if more else None
-        )
-        return Page(items=found, next=last)
+        return _paged(owned, page, place=_owned_position, order=_by_creation)
 
     def page_expiring(
         self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
     ) -> Page[ExpiringSession, ExpiringPosition]:
         with self.memory.lock:
-            live = [
-                _expiring(session) for session in self.memory.sessions.values() if _lives(session, now_ms)
+            ending = [
+                _expiring(session)
+                for session in self.memory.sessions.values()
+                if session.status == status and not is_over(session.ttl, now_ms) and session.ttl <= until
             ]
-        ending = sorted(
-            (session for session in live if session.status == status and session.ttl <= until), key=_end
-        )
-        if page.after is not None and ONE_SHARD in page.after.shards:
-            at = page.after.shards[ONE_SHARD]
-            ending = [session for session in ending if _end(session) > (at.ttl, at.session_id)]
-        found = tuple(ending[: page.limit])
-        if len(ending) <= page.limit:
-            return Page(items=found, next=None)
-        last = ShardPosition(ttl=found[-1].ttl, session_id=found[-1].session_id)
-        return Page(items=found, next=ExpiringPosition(shards={ONE_SHARD: last}))
+        return _paged(ending, page, place=_expiring_position, order=_by_end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,17 +160,8 @@ class MemoryMessages:
 
     def page(self, session_id: str, page: PageRequest[MessagePosition]) -> Page[Message, MessagePosition]:
         with self.memory.lock:
-            ordered = sorted(self._of(session_id).values(), key=_message_id, reverse=page.descending)
-        if page.after is not None:
-            at = page.after.message_id
-            ordered = [
-                message
-                for message in ordered
-                if (message.message_id < at if page.descending else message.message_id > at)
-            ]
-        found = tuple(ordered[: page.limit])
-        last = MessagePosition(message_id=found[-1].message_id) if len(ordered) > page.limit else None
-        return Page(items=found, next=last)
+            messages = list(self._of(session_id).values())
+        return _paged(messages, page, place=_message_position, order=_by_message_id, size=_message_size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,15 +194,8 @@ class MemoryToolCalls:
         self, session_id: str, page: PageRequest[RecordPosition]
     ) -> Page[ToolCallRecord, RecordPosition]:
         with self.memory.lock:
-            ordered = sorted(self._of(session_id).items(), reverse=page.descending)
-        if page.after is not None:
-            at = (iso(page.after.started_at), page.after.tool_call_id)
-            ordered = [entry for entry in ordered if (entry[0] < at if page.descending else entry[0] > at)]
-        found = tuple(record for _, record in ordered[: page.limit])
-        if len(ordered) <= page.limit:
-            return Page(items=found, next=None)
-        last = RecordPosition(started_at=found[-1].started_at, tool_call_id=found[-1].tool_call_id)
-        return Page(items=found, next=last)
+            records = list(self._of(session_id).values())
+        return _paged(records, page, place=_record_position, order=_by_start, size=_record_size)
 
 
 def memory_storage() -> Storage:
@@ -234,20 +208,73 @@ def memory_storage() -> Storage:
     )
 
 
-def _lives(session: Session, now_ms: int) -> bool:
-    return not is_over(session.ttl, now_ms)
+def _paged(
+    entries: list[Entry],
+    page: PageRequest[Position],
+    *,
+    place: Callable[[Entry], Position],
+    order: Callable[[Position], tuple[Any, ...]],
+    size: Callable[[Entry], int] = lambda _: 0,
+) -> Page[Entry, Position]:
+    """The entries after the page's position, up to its limit and to the size that an answer may have."""
+    ordered = sorted(entries, key=lambda entry: order(place(entry)), reverse=page.descending)
+    if page.after is not None:
+        at = order(page.after)
+        ordered = [
+            entry
+            for entry in ordered
+            if (order(place(entry)) < at if page.descending else order(place(entry)) > at)
+        ]
+    found: list[Entry] = []
+    read = 0
+    for entry in ordered[: page.limit]:
+        found.append(entry)
+        read += size(entry)
+        if read >= PAGE_BYTES:
+            break
+    more = len(found) < len(ordered)
+    return Page(items=tuple(found), next=place(found[-1]) if more else None)
 
 
-def _created(session: SessionSummary) -> tuple[int, str]:
-    return session.created_at, session.session_id
+def _owned_position(session: SessionSummary) -> OwnedPosition:
+    return OwnedPosition(created_at=session.created_at, session_id=session.session_id)
 
 
-def _end(session: ExpiringSession) -> tuple[int, str]:
-    return session.ttl, session.session_id
+def _by_creation(position: OwnedPosition) -> tuple[int, str]:
+    return position.created_at, position.session_id
 
 
-def _message_id(message: Message) -> str:
-    return message.message_id
+def _expiring_position(session: ExpiringSession) -> ExpiringPosition:
+    return ExpiringPosition(shards={ONE_SHARD: ShardPosition(ttl=session.ttl, session_id=session.session_id)})
+
+
+def _by_end(position: ExpiringPosition) -> tuple[int, str]:
+    at = position.shards[ONE_SHARD]
+    return at.ttl, at.session_id
+
+
+def _message_position(message: Message) -> MessagePosition:
+    return MessagePosition(message_id=message.message_id)
+
+
+def _by_message_id(position: MessagePosition) -> tuple[str]:
+    return (position.message_id,)
+
+
+def _message_size(message: Message) -> int:
+    return len(encode(message.content))
+
+
+def _record_position(record: ToolCallRecord) -> RecordPosition:
+    return RecordPosition(started_at=record.started_at, tool_call_id=record.tool_call_id)
+
+
+def _by_start(position: RecordPosition) -> tuple[int, str]:
+    return position.started_at, position.tool_call_id
+
+
+def _record_size(record: ToolCallRecord) -> int:
+    return sum(len(encode(value)) for value in (record.input, record.output, record.error))
 
 
 def _record_key(record: ToolCallRecord) -> tuple[str, str]:

@@ -35,6 +35,7 @@ from session_store.storage.expressions import (
     all_of,
     holds,
     is_absent,
+    is_new,
     may_slide,
 )
 from session_store.storage.items import (
@@ -90,7 +91,7 @@ class SessionTable:
     def _updated(self, write: SessionWrite, ends: int | None) -> Session:
         terms = Terms()
         update = _update(terms, write)
-        condition = all_of(holds(terms, write.guard), *update.clauses)
+        condition = _condition(terms, write, update)
         if ends is not None:
             update.set(A.TTL, ends)
             condition = all_of(condition, f"{terms.name(A.MAX_EXPIRES_AT)} >= {terms.value(ends)}")
@@ -119,7 +120,7 @@ class SessionTable:
                 "TableName": self.client.table,
                 "Key": metadata_key(write.session_id),
                 "UpdateExpression": update.expression(),
-                "ConditionExpression": all_of(holds(terms, write.guard), *update.clauses),
+                "ConditionExpression": _condition(terms, write, update),
                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
                 **terms.arguments(),
             }
@@ -127,9 +128,7 @@ class SessionTable:
         try:
             self.client.transact([item], token=write.operation_id)
         except TransactionRefusedError as refused:
-            there = _session(refused.held[0])
-            if there is None or there.last_write != write.operation_id:
-                return _done_or_refused(there, write)
+            return _done_or_refused(_session(refused.held[0]), write)
         after = self.read(write.session_id)
         if after is None:
             raise SessionNotFoundError
@@ -275,6 +274,10 @@ def _done_or_refused(there: Session | None, write: SessionWrite) -> Session:
 
 def _refusal(there: Session | None, guard: Guard, change: Change | None = None) -> Exception:
     return violation(there, guard, change) or AssertionError("a refused item fulfils the condition")
+
+
+def _condition(terms: Terms, write: SessionWrite, update: Update) -> str:
+    return all_of(holds(terms, write.guard), is_new(terms, write.operation_id), *update.clauses)
 
 
 def _update(terms: Terms, write: SessionWrite) -> Update:
