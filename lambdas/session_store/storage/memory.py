@@ -5,12 +5,10 @@ very functions that explain a refusal of DynamoDB.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
 
 from session_store.domain.audit_event import AuditEvent
-from session_store.domain.json_values import encode
 from session_store.domain.message import Message
 from session_store.domain.page import (
     ExpiringPosition,
@@ -19,7 +17,6 @@ from session_store.domain.page import (
     Page,
     PageRequest,
     RecordPosition,
-    ShardPosition,
 )
 from session_store.domain.session import (
     ExpiringSession,
@@ -41,13 +38,20 @@ from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import PayloadTooLargeError, SessionNotFoundError
 from session_store.ports import Storage
 from session_store.storage.codec import ITEM_LIMIT, item_size
-from session_store.storage.items import session_item
-from session_store.storage.partition import PAGE_BYTES
-
-ONE_SHARD: Final = 0
-
-Entry = TypeVar("Entry")
-Position = TypeVar("Position")
+from session_store.storage.memory_pages import (
+    by_creation,
+    by_end,
+    by_message_id,
+    by_start,
+    expiring_position,
+    message_position,
+    message_size,
+    owned_position,
+    paged,
+    record_position,
+    record_size,
+)
+from session_store.storage.session_items import session_item
 
 
 @dataclass(kw_only=True)
@@ -116,7 +120,7 @@ class MemorySessions:
                 and status in (None, session.status)
                 and not is_over(session.ttl, now_ms)
             ]
-        return _paged(owned, page, place=_owned_position, order=_by_creation)
+        return paged(owned, page, place=owned_position, order=by_creation)
 
     def page_expiring(
         self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
@@ -127,7 +131,7 @@ class MemorySessions:
                 for session in self.memory.sessions.values()
                 if session.status == status and not is_over(session.ttl, now_ms) and session.ttl <= until
             ]
-        return _paged(ending, page, place=_expiring_position, order=_by_end)
+        return paged(ending, page, place=expiring_position, order=by_end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +165,7 @@ class MemoryMessages:
     def page(self, session_id: str, page: PageRequest[MessagePosition]) -> Page[Message, MessagePosition]:
         with self.memory.lock:
             messages = list(self._of(session_id).values())
-        return _paged(messages, page, place=_message_position, order=_by_message_id, size=_message_size)
+        return paged(messages, page, place=message_position, order=by_message_id, size=message_size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +199,7 @@ class MemoryToolCalls:
     ) -> Page[ToolCallRecord, RecordPosition]:
         with self.memory.lock:
             records = list(self._of(session_id).values())
-        return _paged(records, page, place=_record_position, order=_by_start, size=_record_size)
+        return paged(records, page, place=record_position, order=by_start, size=record_size)
 
 
 def memory_storage() -> Storage:
@@ -206,75 +210,6 @@ def memory_storage() -> Storage:
         messages=MemoryMessages(memory=memory),
         tool_calls=MemoryToolCalls(memory=memory),
     )
-
-
-def _paged(
-    entries: list[Entry],
-    page: PageRequest[Position],
-    *,
-    place: Callable[[Entry], Position],
-    order: Callable[[Position], tuple[Any, ...]],
-    size: Callable[[Entry], int] = lambda _: 0,
-) -> Page[Entry, Position]:
-    """The entries after the page's position, up to its limit and to the size that an answer may have."""
-    ordered = sorted(entries, key=lambda entry: order(place(entry)), reverse=page.descending)
-    if page.after is not None:
-        at = order(page.after)
-        ordered = [
-            entry
-            for entry in ordered
-            if (order(place(entry)) < at if page.descending else order(place(entry)) > at)
-        ]
-    found: list[Entry] = []
-    read = 0
-    for entry in ordered[: page.limit]:
-        found.append(entry)
-        read += size(entry)
-        if read >= PAGE_BYTES:
-            break
-    more = len(found) < len(ordered)
-    return Page(items=tuple(found), next=place(found[-1]) if more else None)
-
-
-def _owned_position(session: SessionSummary) -> OwnedPosition:
-    return OwnedPosition(created_at=session.created_at, session_id=session.session_id)
-
-
-def _by_creation(position: OwnedPosition) -> tuple[int, str]:
-    return position.created_at, position.session_id
-
-
-def _expiring_position(session: ExpiringSession) -> ExpiringPosition:
-    return ExpiringPosition(shards={ONE_SHARD: ShardPosition(ttl=session.ttl, session_id=session.session_id)})
-
-
-def _by_end(position: ExpiringPosition) -> tuple[int, str]:
-    at = position.shards[ONE_SHARD]
-    return at.ttl, at.session_id
-
-
-def _message_position(message: Message) -> MessagePosition:
-    return MessagePosition(message_id=message.message_id)
-
-
-def _by_message_id(position: MessagePosition) -> tuple[str]:
-    return (position.message_id,)
-
-
-def _message_size(message: Message) -> int:
-    return len(encode(message.content))
-
-
-def _record_position(record: ToolCallRecord) -> RecordPosition:
-    return RecordPosition(started_at=record.started_at, tool_call_id=record.tool_call_id)
-
-
-def _by_start(position: RecordPosition) -> tuple[int, str]:
-    return position.started_at, position.tool_call_id
-
-
-def _record_size(record: ToolCallRecord) -> int:
-    return sum(len(encode(value)) for value in (record.input, record.output, record.error))
 
 
 def _record_key(record: ToolCallRecord) -> tuple[str, str]:
