@@ -1,0 +1,102 @@
+"""The bodies of requests: their shapes, ranges and what they mean to a use case."""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from session_store.domain.message import MAX_BATCH
+from session_store.domain.state_operations import StateOperations
+from session_store.domain.times import from_iso
+from session_store.domain.tool_call import MAX_DURATION_MS
+from session_store.errors import InvalidRequestError
+from session_store.services.context import NewMessage
+from session_store.services.sessions import NewSession
+from session_store.services.tool_calls import FinishedCall
+
+SEVEN_DAYS: Final = 604_800
+THIRTY_DAYS: Final = 2_592_000
+NINETY_DAYS: Final = 7_776_000
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A JSON object in which nothing unknown is passed over in silence."""
+
+
+class CreateSession(Body, frozen=True):
+    """``idleTimeout`` and ``maxLifetime`` in seconds."""
+
+    idle_timeout: Annotated[int, msgspec.Meta(ge=10, le=SEVEN_DAYS)] = 3600
+    max_lifetime: Annotated[int, msgspec.Meta(ge=10, le=NINETY_DAYS)] = THIRTY_DAYS
+    state: dict[str, Any] = {}
+    protocol: dict[str, Any] = {}
+    credential_refs: Annotated[list[str], msgspec.Meta(max_length=10)] = []
+
+    def meaning(self) -> NewSession:
+        return NewSession(
+            idle_timeout=self.idle_timeout,
+            max_lifetime=self.max_lifetime,
+            state=self.state,
+            protocol=self.protocol,
+            credential_refs=self.credential_refs,
+        )
+
+
+class ChangeState(Body, frozen=True):
+    """Operations on top-level keys of the state, each key in one of them."""
+
+    set: dict[str, Any] = {}
+    remove: list[str] = []
+    increment: dict[str, Any] = {}
+    append: dict[str, Any] = {}
+
+    def meaning(self) -> StateOperations:
+        return StateOperations(set=self.set, remove=self.remove, increment=self.increment, append=self.append)
+
+
+class MoveSession(Body, frozen=True):
+    to: Literal["active", "closing", "closed"]
+
+
+class NewMessageBody(Body, frozen=True):
+    content: Any
+    message_id: str | None = None
+
+
+class AppendMessages(Body, frozen=True):
+    messages: Annotated[list[NewMessageBody], msgspec.Meta(min_length=1, max_length=MAX_BATCH)]
+    atomic: bool = False
+
+    def meaning(self) -> list[NewMessage]:
+        return [NewMessage(content=new.content, message_id=new.message_id) for new in self.messages]
+
+
+class RecordToolCall(Body, frozen=True):
+    """A call that has been run. ``startedAt`` is ISO 8601 with a zone; with an ``error`` the call failed."""
+
+    tool_name: str
+    input: Any
+    duration_ms: Annotated[int, msgspec.Meta(ge=0, le=MAX_DURATION_MS)]
+    output: Any = None
+    error: Any = None
+    started_at: str | None = None
+
+    def meaning(self, tool_call_id: str) -> FinishedCall:
+        return FinishedCall(
+            tool_call_id=tool_call_id,
+            tool_name=self.tool_name,
+            input=self.input,
+            output=self.output,
+            error=self.error,
+            duration_ms=self.duration_ms,
+            started_at=_moment(self.started_at),
+        )
+
+
+def _moment(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return from_iso(text)
+    except ValueError as error:
+        detail = "Must be an ISO 8601 time with a zone, like 2026-01-31T08:30:00.123Z"
+        raise InvalidRequestError(detail, path="$.startedAt") from error

@@ -1,0 +1,66 @@
+"""``/sessions/{sessionId}/context``"""
+
+from typing import Final
+
+from session_api import problems
+from session_api.answers import AppendedMessages, MessagePage, message_answer
+from session_api.bodies import AppendMessages
+from session_api.cursors import encode_cursor
+from session_api.lists import PAGED, page_request
+from session_api.operations import Parameter, Reply, operation
+from session_api.requests import Request
+from session_store.domain.page import MessagePosition
+
+CONTEXT: Final = "/sessions/{sessionId}/context"
+ORDERS: Final = ["asc", "desc"]
+
+
+@operation(
+    "POST",
+    CONTEXT,
+    body=AppendMessages,
+    answer=AppendedMessages,
+    statuses=(201, 200),
+    refusals=(
+        problems.SESSION_NOT_FOUND,
+        problems.SESSION_CLOSED,
+        problems.CONTENT_CONFLICT,
+        problems.TOO_LARGE,
+        problems.MISDIRECTED,
+        problems.OUTCOME_UNKNOWN,
+    ),
+)
+def append_messages(request: Request) -> Reply:
+    """Append messages, each once for ever: 200 where all of them were there already."""
+    appended = request.store.context.append(
+        request.caller, request.session_id, request.body.meaning(), atomic=request.body.atomic
+    )
+    items = [message_answer(message) for message in appended.messages]
+    return Reply(value=AppendedMessages(items=items), status=201 if appended.created else 200)
+
+
+@operation(
+    "GET",
+    CONTEXT,
+    answer=MessagePage,
+    query=(
+        Parameter(
+            name="order",
+            schema={"type": "string", "enum": ORDERS, "default": "asc"},
+            description="Oldest or newest first.",
+        ),
+        *PAGED,
+    ),
+    refusals=(problems.SESSION_NOT_FOUND,),
+)
+def list_messages(request: Request) -> Reply:
+    """List the messages of a session in the order of their ids."""
+    order = request.query.choice("order", ORDERS) or "asc"
+    query = {"list": "context", "session": request.session_id, "order": order}
+    page = request.store.context.page(
+        request.caller,
+        request.session_id,
+        page_request(request, MessagePosition, query=query, descending=order == "desc"),
+    )
+    items = [message_answer(message) for message in page.items]
+    return Reply(value=MessagePage(items=items, next_cursor=encode_cursor(page.next, query=query)))

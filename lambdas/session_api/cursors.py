@@ -1,0 +1,85 @@
+"""Cursors: a position in a list and a fingerprint of the query that it belongs to.
+
+A cursor holds no partition: whose list it is comes from the caller alone, so a
+cursor in other hands reads nothing but the holder's own.
+"""
+
+import base64
+import binascii
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from session_store.domain.identifiers import (
+    MAX_TOOL_CALL_ID,
+    check_identifier,
+    check_message_id,
+    check_session_id,
+)
+from session_store.domain.json_values import digest
+from session_store.domain.page import (
+    ExpiringPosition,
+    MessagePosition,
+    OwnedPosition,
+    RecordPosition,
+)
+from session_store.errors import InvalidRequestError
+
+PATH: Final = "query cursor"
+LAST_MS: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999."""
+
+Position = TypeVar("Position", MessagePosition, OwnedPosition, RecordPosition, ExpiringPosition)
+
+
+def _fingerprint(query: dict[str, Any]) -> str:
+    return digest(query)[:16]
+
+
+def encode_cursor(position: object | None, *, query: dict[str, Any]) -> str | None:
+    """Opaque text for the position after a page, None at the end of the list."""
+    if position is None:
+        return None
+    text = msgspec.json.encode([_fingerprint(query), position])
+    return base64.urlsafe_b64encode(text).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str | None, kind: type[Position], *, query: dict[str, Any]) -> Position | None:
+    """The position that ``encode_cursor`` was given for the same query.
+
+    Raises:
+        InvalidRequestError: malformed, tampered with, or of another query.
+    """
+    if cursor is None:
+        return None
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        fingerprint, position = msgspec.json.decode(text, type=tuple[str, kind])  # type: ignore[valid-type] # built at run time
+        _check(position)
+    except (binascii.Error, ValueError, msgspec.MsgspecError, InvalidRequestError) as error:
+        raise InvalidRequestError("Not a cursor of this list", path=PATH) from error
+    if fingerprint != _fingerprint(query):
+        raise InvalidRequestError("The cursor belongs to another query", path=PATH)
+    return position
+
+
+def _check(position: object) -> None:
+    match position:
+        case MessagePosition(message_id=message_id):
+            check_message_id(message_id, path=PATH)
+        case OwnedPosition(created_at=created_at, session_id=session_id):
+            _check_time(created_at)
+            check_session_id(session_id)
+        case RecordPosition(started_at=started_at, tool_call_id=tool_call_id):
+            _check_time(started_at)
+            check_identifier(tool_call_id, path=PATH, longest=MAX_TOOL_CALL_ID)
+        case ExpiringPosition(shards=shards):
+            for shard, at in shards.items():
+                _check_time(at.ttl)
+                _check_time(shard)
+                check_session_id(at.session_id)
+
+
+def _check_time(value: int) -> None:
+    if not 0 <= value <= LAST_MS:
+        raise InvalidRequestError("Out of range", path=PATH)

@@ -1,0 +1,30 @@
+"""The session API: one function behind a REST API."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics, Tracer
+from aws_lambda_powertools.logging import correlation_paths
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from session_api.resolver import Resolver
+from session_store.bootstrap import open_store
+from session_store.settings import read_settings
+
+logger = Logger()
+tracer = Tracer()
+metrics = Metrics()
+
+settings = read_settings(os.environ)
+store = open_store(settings)
+resolver = Resolver(store=store, settings=settings, logger=logger, metrics=metrics)
+app = resolver.build()
+
+
+@logger.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_REST)
+@tracer.capture_lambda_handler(capture_response=False, capture_error=False)
+@metrics.log_metrics(capture_cold_start_metric=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Answer one event of the gateway (REST API, Lambda proxy integration)."""
+    store.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
+    return app.resolve(resolver.event(event), context)

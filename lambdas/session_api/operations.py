@@ -1,0 +1,101 @@
+"""The operations of the API: declared once, served by the resolver, described by the OpenAPI document."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from session_api import problems
+from session_api.problems import Problem
+from session_api.requests import Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A query parameter as the document describes it; the route judges it."""
+
+    name: str
+    schema: dict[str, Any]
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a route answers; ``value`` None is an empty body."""
+
+    value: msgspec.Struct | None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Run = Callable[[Request], Reply]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One method of one path, which is in OpenAPI's form. ``statuses``: of success, the usual one first."""
+
+    method: str
+    path: str
+    run: Run
+    summary: str
+    body: type | None
+    answer: type | None
+    statuses: tuple[int, ...]
+    query: tuple[Parameter, ...]
+    problems: tuple[Problem, ...]
+    conditional: bool
+    anonymous: bool
+
+    @property
+    def name(self) -> str:
+        return self.run.__name__
+
+
+OPERATIONS: Final[list[Operation]] = []
+
+SHARED_PROBLEMS: Final = (
+    problems.INVALID,
+    problems.UNAUTHENTICATED,
+    problems.FORBIDDEN,
+    problems.INTERNAL,
+    problems.THROTTLED,
+)
+
+
+def operation(
+    method: str,
+    path: str,
+    *,
+    body: type | None = None,
+    answer: type | None = None,
+    statuses: tuple[int, ...] = (200,),
+    query: tuple[Parameter, ...] = (),
+    refusals: tuple[Problem, ...] = (),
+    conditional: bool = False,
+    anonymous: bool = False,
+) -> Callable[[Run], Run]:
+    """Declare a route. ``conditional``: it takes If-Match. ``anonymous``: it needs no caller."""
+
+    def declare(run: Run) -> Run:
+        summary = (run.__doc__ or "").strip().splitlines()[0]
+        shared = () if anonymous else SHARED_PROBLEMS
+        OPERATIONS.append(
+            Operation(
+                method=method,
+                path=path,
+                run=run,
+                summary=summary,
+                body=body,
+                answer=answer,
+                statuses=statuses,
+                query=query,
+                problems=(*shared, *refusals),
+                conditional=conditional,
+                anonymous=anonymous,
+            )
+        )
+        return run
+
+    return declare

@@ -1,0 +1,208 @@
+"""A request as the routes see it: who calls, and what was sent, judged and typed."""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from session_store.bootstrap import Store
+from session_store.domain.caller import Caller
+from session_store.domain.json_values import parse
+from session_store.errors import InvalidRequestError, PayloadTooLargeError, PreconditionRequiredError
+
+MAX_BODY: Final = 1024 * 1024
+"""Bytes of a decoded body."""
+
+DEFAULT_LIMIT: Final = 20
+MAX_LIMIT: Final = 100
+
+IF_MATCH: Final = "If-Match"
+MIN_VERSION: Final = "Session-Min-Version"
+IDEMPOTENCY_KEY: Final = "Idempotency-Key"
+
+_ETAG: Final = re.compile(r'"(\d{1,15})"\Z')
+_WHOLE: Final = re.compile(r"\d{1,15}\Z")
+_WHERE: Final = re.compile(r"(?P<detail>.*) - at `(?P<path>[^`]*)`\Z", re.DOTALL)
+
+BodyT = TypeVar("BodyT", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """Header fields by name, whatever the case they were sent in."""
+
+    fields: Mapping[str, Sequence[str]]
+
+    def one(self, name: str) -> str | None:
+        """The value of a header that decides something, so that it may stand only once.
+
+        Raises:
+            InvalidRequestError: sent more than once.
+        """
+        values = self.fields.get(name.lower(), ())
+        if len(values) > 1:
+            raise InvalidRequestError("Must not be sent more than once", path=f"header {name}")
+        return values[0] if values else None
+
+
+def headers_of(event: Mapping[str, Any]) -> Headers:
+    fields: dict[str, list[str]] = {}
+    for name, values in (event.get("multiValueHeaders") or {}).items():
+        fields.setdefault(name.lower(), []).extend(values)
+    for name, value in (event.get("headers") or {}).items():
+        fields.setdefault(name.lower(), [value])
+    return Headers(fields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Query parameters, each at most once and none unknown."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, name: str) -> str | None:
+        return self.values.get(name)
+
+    def whole(self, name: str, *, default: int, low: int, high: int) -> int:
+        """A whole number in a range.
+
+        Raises:
+            InvalidRequestError: anything else; names the parameter.
+        """
+        text = self.values.get(name)
+        if text is None:
+            return default
+        if not _WHOLE.match(text) or not low <= int(text) <= high:
+            raise InvalidRequestError(f"Must be a whole number from {low} to {high}", path=f"query {name}")
+        return int(text)
+
+    def choice(self, name: str, choices: Sequence[str]) -> str | None:
+        """One of the choices, or None where the parameter is absent.
+
+        Raises:
+            InvalidRequestError: anything else; names the parameter.
+        """
+        text = self.values.get(name)
+        if text is not None and text not in choices:
+            raise InvalidRequestError(f"Must be one of {', '.join(choices)}", path=f"query {name}")
+        return text
+
+
+def query_of(event: Mapping[str, Any], known: Sequence[str]) -> Query:
+    """The query, if it holds known parameters only and none twice.
+
+    Raises:
+        InvalidRequestError: names the parameter.
+    """
+    values: dict[str, str] = {}
+    for name, given in (event.get("multiValueQueryStringParameters") or {}).items():
+        path = f"query {name[:64]}"
+        if name not in known:
+            raise InvalidRequestError("Not a parameter of this call", path=path)
+        if len(given) != 1:
+            raise InvalidRequestError("Must not be sent more than once", path=path)
+        values[name] = given[0]
+    return Query(values=values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    store: Store
+    caller: Caller
+    path: Mapping[str, str]
+    headers: Headers
+    query: Query
+    body: Any
+    """An instance of the operation's body type; the plain map where that is ``dict``."""
+
+    @property
+    def session_id(self) -> str:
+        return self.path["sessionId"]
+
+    @property
+    def limit(self) -> int:
+        return self.query.whole("limit", default=DEFAULT_LIMIT, low=1, high=MAX_LIMIT)
+
+    def version(self, *, required: bool = False) -> int | None:
+        """The version that If-Match expects; None where it is absent or ``*``.
+
+        Raises:
+            PreconditionRequiredError: absent where required.
+            InvalidRequestError: no version in double quotes.
+        """
+        value = self.headers.one(IF_MATCH)
+        if value is None:
+            if required:
+                raise PreconditionRequiredError
+            return None
+        if value == "*":
+            return None
+        match = _ETAG.match(value)
+        if match is None:
+            raise InvalidRequestError(
+                'Must be one version in double quotes, like "7"', path=f"header {IF_MATCH}"
+            )
+        return int(match[1])
+
+
+def refuse_unsupported(headers: Headers) -> None:
+    """Judge the headers that every call shares.
+
+    Every read is consistent and so never older than any version a caller has seen;
+    the form of Session-Min-Version is checked all the same. Idempotency-Key is
+    refused rather than passed over: who sends it counts on it.
+
+    Raises:
+        InvalidRequestError: names the header.
+    """
+    version = headers.one(MIN_VERSION)
+    if version is not None and not _WHOLE.match(version):
+        raise InvalidRequestError("Must be a whole number", path=f"header {MIN_VERSION}")
+    if headers.one(IDEMPOTENCY_KEY) is not None:
+        raise InvalidRequestError(
+            "Not supported by this version of the store", path=f"header {IDEMPOTENCY_KEY}"
+        )
+
+
+def body_of(event: Mapping[str, Any], kind: type[BodyT] | type[dict[str, Any]]) -> BodyT | dict[str, Any]:
+    """The body as ``kind``.
+
+    Raises:
+        InvalidRequestError: empty, broken base64, no JSON, no object, or of another shape; names the path.
+        PayloadTooLargeError: over 1 MB.
+    """
+    value = parse(_raw(event))
+    if not isinstance(value, dict):
+        raise InvalidRequestError("The body must be a JSON object", path="$")
+    if kind is dict:
+        return value
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise _located(error) from error
+
+
+def _raw(event: Mapping[str, Any]) -> bytes:
+    body = event.get("body") or ""
+    try:
+        raw = base64.b64decode(body, validate=True) if event.get("isBase64Encoded") else body.encode()
+    except (binascii.Error, ValueError) as error:
+        raise InvalidRequestError("The body is not valid base64", path="$") from error
+    if len(raw) > MAX_BODY:
+        detail = f"A body may have at most {MAX_BODY} bytes"
+        raise PayloadTooLargeError(detail, limit=MAX_BODY, size=len(raw))
+    if not raw.strip():
+        raise InvalidRequestError("The body is empty", path="$")
+    return raw
+
+
+def _located(error: msgspec.ValidationError) -> InvalidRequestError:
+    message = str(error).replace("`decimal`", "`number`")
+    match = _WHERE.match(message)
+    if match is None:
+        return InvalidRequestError(message, path="$")
+    return InvalidRequestError(match["detail"], path=match["path"])

@@ -1,0 +1,125 @@
+"""The resolver: every declared operation bound to a store, from gateway event to response."""
+
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
+from aws_lambda_powertools.metrics import MetricUnit
+
+from session_api import context_routes, operator_routes, problems, session_routes, tool_call_routes
+from session_api.answers import SessionAnswer
+from session_api.callers import SUBJECT_HEADER, iam_caller
+from session_api.operations import OPERATIONS, Operation, Reply
+from session_api.problems import Problem, problem_body, problem_headers, problem_of
+from session_api.requests import Request, body_of, headers_of, query_of, refuse_unsupported
+from session_store.bootstrap import Store
+from session_store.domain.caller import Caller
+from session_store.domain.json_values import encode
+from session_store.errors import InvalidRequestError, NotFoundError, StoreError
+from session_store.settings import Settings
+
+ROUTES: Final = (session_routes, context_routes, tool_call_routes, operator_routes)
+"""Imported for the operations that they declare."""
+
+NOBODY: Final = Caller(tenant="")
+LARGE_SESSION: Final = 64 * 1024
+"""Bytes of a session's answer from which a metric warns that its item is on the way to the limit."""
+
+Event = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolver:
+    """Serves gateway events. Nothing of a request or an answer but its shape is logged."""
+
+    store: Store
+    settings: Settings
+    logger: Logger
+    metrics: Metrics
+
+    def build(self) -> APIGatewayRestResolver:
+        app = APIGatewayRestResolver()
+        for operation in OPERATIONS:
+            rule = operation.path.replace("{", "<").replace("}", ">")
+            app.route(rule, operation.method)(self._bound(app, operation))
+        app.not_found(lambda _: self._unknown_path(app.current_event.raw_event))
+        return app
+
+    def event(self, event: dict[str, Any]) -> dict[str, Any]:
+        """The event with its path percent-encoded, as API Gateway's REST APIs deliver it."""
+        path = event.get("path") or "/"
+        if self.settings.gateway_decodes_path:
+            path = quote(path, safe="/~!$&'()*+,;=:@")
+        return {**event, "path": path}
+
+    def _bound(self, app: APIGatewayRestResolver, operation: Operation) -> Callable[..., Response[str]]:
+        def serve(**path: str) -> Response[str]:
+            return self._served(operation, app.current_event.raw_event, path)
+
+        return serve
+
+    def _served(self, operation: Operation, event: Event, path: Mapping[str, str]) -> Response[str]:
+        try:
+            reply = operation.run(self._request(operation, event, path))
+        except StoreError as error:
+            return self._refused(operation.name, event, error)
+        except Exception as error:  # noqa: BLE001 - the last resort: the caller gets an answer, the alarm its metric
+            return self._crashed(operation.name, event, error)
+        return self._replied(operation, reply)
+
+    def _request(self, operation: Operation, event: Event, path: Mapping[str, str]) -> Request:
+        headers = headers_of(event)
+        if operation.anonymous:
+            caller = NOBODY
+        else:
+            subject = headers.one(SUBJECT_HEADER)
+            context = event.get("requestContext") or {}
+            caller = iam_caller(context, subject=subject, delegates=self.settings.delegates)
+        refuse_unsupported(headers)
+        return Request(
+            store=self.store,
+            caller=caller,
+            path={name: unquote(value, errors="strict") for name, value in path.items()},
+            headers=headers,
+            query=query_of(event, [parameter.name for parameter in operation.query]),
+            body=None if operation.body is None else body_of(event, operation.body),
+        )
+
+    def _replied(self, operation: Operation, reply: Reply) -> Response[str]:
+        body = "" if reply.value is None else encode(reply.value).decode()
+        if isinstance(reply.value, SessionAnswer) and len(body) >= LARGE_SESSION:
+            self.metrics.add_metric(name="LargeSession", unit=MetricUnit.Count, value=1)
+        self.metrics.add_metric(name="Served", unit=MetricUnit.Count, value=1)
+        self.logger.info("served", operation=operation.name, status=reply.status)
+        content_type = None if reply.value is None else "application/json"
+        return Response(reply.status, content_type, body, headers=dict(reply.headers))
+
+    def _refused(self, operation: str, event: Event, error: StoreError) -> Response[str]:
+        problem = problem_of(error)
+        self.metrics.add_metric(name="Refused", unit=MetricUnit.Count, value=1)
+        self.logger.info("refused", operation=operation, status=problem.status, problem=problem.slug)
+        return _problem(problem, event, error.detail, error.facts)
+
+    def _crashed(self, operation: str, event: Event, error: Exception) -> Response[str]:
+        """Log where it happened, never the exception's text: that may quote an item."""
+        frames = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+        self.metrics.add_metric(name="InternalError", unit=MetricUnit.Count, value=1)
+        self.logger.error("crashed", operation=operation, error=type(error).__name__, frames=frames)
+        return _problem(problems.INTERNAL, event, "The request failed; its id is in the log.", {})
+
+    def _unknown_path(self, event: Event) -> Response[str]:
+        path = str(event.get("path", ""))
+        error: StoreError = NotFoundError("No operation has this method and path.")
+        if "//" in path or path.endswith("/"):
+            error = InvalidRequestError("A part of the path is empty", path="path")
+        return self._refused("unknown", event, error)
+
+
+def _problem(problem: Problem, event: Event, detail: str, facts: dict[str, Any]) -> Response[str]:
+    instance = str((event.get("requestContext") or {}).get("requestId", ""))
+    body = problem_body(problem, detail=detail, instance=instance, facts=facts)
+    return Response(problem.status, problems.CONTENT_TYPE, body, headers=problem_headers(problem))

@@ -1,0 +1,136 @@
+"""``/sessions``"""
+
+from typing import Final
+
+from session_api import problems
+from session_api.answers import SessionAnswer, SessionPage, session_answer, summary_answer
+from session_api.bodies import ChangeState, CreateSession, MoveSession
+from session_api.cursors import encode_cursor
+from session_api.lists import PAGED, page_request
+from session_api.operations import Parameter, Reply, operation
+from session_api.requests import Request
+from session_store.domain.page import OwnedPosition
+from session_store.domain.session import Session, Status
+
+STATUSES: Final = [status.value for status in Status]
+SESSION: Final = "/sessions/{sessionId}"
+STATE: Final = f"{SESSION}/state"
+WRITE_PROBLEMS: Final = (
+    problems.SESSION_NOT_FOUND,
+    problems.SESSION_CLOSED,
+    problems.VERSION_CONFLICT,
+    problems.TOO_LARGE,
+    problems.MISDIRECTED,
+    problems.OUTCOME_UNKNOWN,
+)
+
+
+def session_reply(session: Session, *, status: int = 200, headers: dict[str, str] | None = None) -> Reply:
+    etag = {"ETag": f'"{session.version}"'}
+    return Reply(value=session_answer(session), status=status, headers={**etag, **(headers or {})})
+
+
+@operation(
+    "POST",
+    "/sessions",
+    body=CreateSession,
+    answer=SessionAnswer,
+    statuses=(201,),
+    refusals=(problems.TOO_LARGE, problems.OUTCOME_UNKNOWN),
+)
+def create_session(request: Request) -> Reply:
+    """Create a session; its id is minted here."""
+    session = request.store.sessions.create(request.caller, request.body.meaning())
+    location = {"Location": f"/sessions/{session.session_id}"}
+    return session_reply(session, status=201, headers=location)
+
+
+@operation(
+    "GET",
+    "/sessions",
+    answer=SessionPage,
+    query=(
+        Parameter(
+            name="status",
+            schema={"type": "string", "enum": STATUSES},
+            description="Only sessions of this status.",
+        ),
+        *PAGED,
+    ),
+)
+def list_sessions(request: Request) -> Reply:
+    """List the caller's sessions, newest first."""
+    wanted = request.query.choice("status", STATUSES)
+    query = {"list": "sessions", "status": wanted}
+    page = request.store.sessions.list_owned(
+        request.caller,
+        status=Status(wanted) if wanted else None,
+        page=page_request(request, OwnedPosition, query=query, descending=True),
+    )
+    items = [summary_answer(session) for session in page.items]
+    return Reply(value=SessionPage(items=items, next_cursor=encode_cursor(page.next, query=query)))
+
+
+@operation("GET", SESSION, answer=SessionAnswer, refusals=(problems.SESSION_NOT_FOUND,))
+def get_session(request: Request) -> Reply:
+    """Read a session."""
+    return session_reply(request.store.sessions.get(request.caller, request.session_id))
+
+
+@operation(
+    "PUT",
+    STATE,
+    body=dict,
+    answer=SessionAnswer,
+    refusals=(*WRITE_PROBLEMS, problems.PRECONDITION_REQUIRED),
+    conditional=True,
+)
+def replace_state(request: Request) -> Reply:
+    """Replace the whole state of a session at a version."""
+    return session_reply(
+        request.store.sessions.replace_state(
+            request.caller, request.session_id, request.body, version=request.version(required=True)
+        )
+    )
+
+
+@operation("PATCH", STATE, body=ChangeState, answer=SessionAnswer, refusals=WRITE_PROBLEMS, conditional=True)
+def change_state(request: Request) -> Reply:
+    """Set, remove, increment and append keys of the state in one atomic update."""
+    return session_reply(
+        request.store.sessions.change_state(
+            request.caller, request.session_id, request.body.meaning(), version=request.version()
+        )
+    )
+
+
+@operation(
+    "POST",
+    f"{SESSION}/status",
+    body=MoveSession,
+    answer=SessionAnswer,
+    refusals=(*WRITE_PROBLEMS, problems.INVALID_TRANSITION),
+    conditional=True,
+)
+def move_session(request: Request) -> Reply:
+    """Move a session to a status; being there already is success."""
+    return session_reply(
+        request.store.sessions.move(
+            request.caller, request.session_id, Status(request.body.to), version=request.version()
+        )
+    )
+
+
+@operation("POST", f"{SESSION}/touch", answer=SessionAnswer, refusals=WRITE_PROBLEMS, conditional=True)
+def touch_session(request: Request) -> Reply:
+    """Keep a session alive."""
+    return session_reply(
+        request.store.sessions.touch(request.caller, request.session_id, version=request.version())
+    )
+
+
+@operation("DELETE", SESSION, statuses=(204,), refusals=WRITE_PROBLEMS, conditional=True)
+def delete_session(request: Request) -> Reply:
+    """Delete a session: gone at once, and its children with it."""
+    request.store.sessions.delete(request.caller, request.session_id, version=request.version())
+    return Reply(value=None, status=204)

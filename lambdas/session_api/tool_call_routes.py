@@ -1,0 +1,85 @@
+"""``/sessions/{sessionId}/tool-calls`` and ``/history``"""
+
+from typing import Final
+
+from session_api import problems
+from session_api.answers import (
+    HistoryPage,
+    ToolCallAnswer,
+    ToolCallPage,
+    session_answer,
+    tool_call_answer,
+)
+from session_api.bodies import RecordToolCall
+from session_api.cursors import encode_cursor
+from session_api.lists import PAGED, page_request
+from session_api.operations import Reply, operation
+from session_api.requests import Request
+from session_store.domain.page import RecordPosition
+
+TOOL_CALLS: Final = "/sessions/{sessionId}/tool-calls"
+TOOL_CALL: Final = f"{TOOL_CALLS}/{{toolCallId}}"
+
+
+@operation(
+    "PUT",
+    TOOL_CALL,
+    body=RecordToolCall,
+    answer=ToolCallAnswer,
+    statuses=(201, 200),
+    refusals=(
+        problems.SESSION_NOT_FOUND,
+        problems.SESSION_CLOSED,
+        problems.IN_PROGRESS,
+        problems.MISMATCH,
+        problems.TOO_LARGE,
+        problems.MISDIRECTED,
+        problems.OUTCOME_UNKNOWN,
+    ),
+)
+def record_tool_call(request: Request) -> Reply:
+    """Record a call that has been run, once: 200 where it was recorded before."""
+    call = request.body.meaning(request.path["toolCallId"])
+    recorded = request.store.tool_calls.record(request.caller, request.session_id, call)
+    return Reply(value=tool_call_answer(recorded.record), status=201 if recorded.created else 200)
+
+
+@operation(
+    "GET",
+    TOOL_CALL,
+    answer=ToolCallAnswer,
+    refusals=(problems.SESSION_NOT_FOUND, problems.NOT_FOUND),
+)
+def get_tool_call(request: Request) -> Reply:
+    """Read one tool call."""
+    record = request.store.tool_calls.get(request.caller, request.session_id, request.path["toolCallId"])
+    return Reply(value=tool_call_answer(record))
+
+
+@operation("GET", TOOL_CALLS, answer=ToolCallPage, query=PAGED, refusals=(problems.SESSION_NOT_FOUND,))
+def list_tool_calls(request: Request) -> Reply:
+    """List the finished tool calls of a session in time order."""
+    query = {"list": "tool-calls", "session": request.session_id}
+    page = request.store.tool_calls.page(
+        request.caller, request.session_id, page_request(request, RecordPosition, query=query)
+    )
+    items = [tool_call_answer(record) for record in page.items]
+    return Reply(value=ToolCallPage(items=items, next_cursor=encode_cursor(page.next, query=query)))
+
+
+@operation(
+    "GET",
+    "/sessions/{sessionId}/history",
+    answer=HistoryPage,
+    query=PAGED,
+    refusals=(problems.SESSION_NOT_FOUND,),
+)
+def get_history(request: Request) -> Reply:
+    """Read a session together with a page of its finished tool calls."""
+    query = {"list": "history", "session": request.session_id}
+    session, page = request.store.tool_calls.history(
+        request.caller, request.session_id, page_request(request, RecordPosition, query=query)
+    )
+    items = [tool_call_answer(record) for record in page.items]
+    cursor = encode_cursor(page.next, query=query)
+    return Reply(value=HistoryPage(session=session_answer(session), items=items, next_cursor=cursor))

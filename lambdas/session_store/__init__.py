@@ -1,0 +1,1 @@
+"""A durable session store on DynamoDB for MCP servers and agents."""

@@ -1,0 +1,100 @@
+"""The one place where use cases meet their adapters."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from session_store.deadline import Deadline
+from session_store.ports import Clock, Ids, Storage
+from session_store.services.access import SessionAccess
+from session_store.services.context import Context
+from session_store.services.sessions import Sessions
+from session_store.services.tool_calls import ToolCalls
+from session_store.settings import Settings
+from session_store.storage.client import Client, Conflicts
+from session_store.storage.message_table import MessageTable
+from session_store.storage.session_table import SessionTable
+from session_store.storage.tool_call_table import ToolCallTable
+from session_store.system import RandomIds, SystemClock
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+CONNECT_TIMEOUT: Final = 1
+READ_TIMEOUT: Final = 3
+ATTEMPTS: Final = 3
+"""Together 12 s at most, within the function's 15 s, which lie within the gateway's 29 s."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """Every use case, ready to be called; ``deadline`` is set anew at each request."""
+
+    sessions: Sessions
+    context: Context
+    tool_calls: ToolCalls
+    deadline: Deadline
+
+
+def dynamodb_client(*, region: str) -> "DynamoDBClient":
+    """A client that gives up in time. Retries resend one and the same request."""
+    import boto3  # noqa: PLC0415 - a caller that brings its own client need not load boto3
+    from botocore.config import Config  # noqa: PLC0415
+
+    config = Config(
+        connect_timeout=CONNECT_TIMEOUT,
+        read_timeout=READ_TIMEOUT,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        max_pool_connections=32,
+    )
+    return boto3.client("dynamodb", region_name=region, config=config)
+
+
+def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Deadline) -> Storage:
+    table = Client(dynamodb=client, table=settings.table, conflicts=Conflicts(deadline=deadline))
+    audit = settings.audit_table
+    return Storage(
+        sessions=SessionTable(client=table, audit_table=audit, shards=settings.status_shards),
+        messages=MessageTable(client=table, region=settings.region),
+        tool_calls=ToolCallTable(client=table, audit_table=audit, region=settings.region),
+    )
+
+
+def store_on(
+    storage: Storage,
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+    deadline: Deadline | None = None,
+) -> Store:
+    """The use cases on a storage, with the machine's clock and randomness unless others are given."""
+    clock = clock or SystemClock()
+    ids = ids or RandomIds()
+    access = SessionAccess(sessions=storage.sessions, clock=clock, region=settings.region)
+    return Store(
+        sessions=Sessions(
+            storage=storage.sessions,
+            access=access,
+            clock=clock,
+            ids=ids,
+            region=settings.region,
+            audit_retention=settings.audit_retention,
+        ),
+        context=Context(storage=storage.messages, access=access, clock=clock, ids=ids),
+        tool_calls=ToolCalls(
+            storage=storage.tool_calls,
+            access=access,
+            clock=clock,
+            ids=ids,
+            region=settings.region,
+            audit_retention=settings.audit_retention,
+        ),
+        deadline=deadline or Deadline(),
+    )
+
+
+def open_store(settings: Settings) -> Store:
+    """The store as a function uses it: on DynamoDB, in its own region."""
+    deadline = Deadline()
+    client = dynamodb_client(region=settings.region)
+    return store_on(dynamodb_storage(settings, client, deadline), settings, deadline=deadline)

@@ -1,0 +1,99 @@
+"""Names: session ids, message ids, and those that callers choose."""
+
+import base64
+import re
+import threading
+import uuid
+from collections.abc import Callable
+from typing import Final
+
+from session_store.errors import InvalidRequestError
+
+SESSION_RANDOM_BYTES: Final = 20
+MAX_IDENTIFIER: Final = 128
+MAX_TOOL_CALL_ID: Final = 256
+
+SESSION_ID_PATTERN: Final = r"^[a-z]{2,10}[0-9]{1,2}-[a-z2-7]{32}$"
+IDENTIFIER_PATTERN: Final = r"^(?!\.{1,2}$)[\x21-\x7e]+$"
+MESSAGE_ID_PATTERN: Final = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
+
+_SESSION_ID: Final = re.compile(SESSION_ID_PATTERN.replace("$", r"\Z"))
+_IDENTIFIER: Final = re.compile(r"(?!\.{1,2}\Z)[\x21-\x7e]+\Z")
+_MESSAGE_ID: Final = re.compile(MESSAGE_ID_PATTERN.replace("$", r"\Z"))
+_REGION: Final = re.compile(r"([a-z]+)((?:-[a-z]+)+)-(\d+)\Z")
+_DIRECTION: Final = re.compile("north|south|central|east|west")
+
+RandomBytes = Callable[[int], bytes]
+
+
+def region_code(region: str) -> str:
+    """``us-east-1`` -> ``use1``, ``ap-northeast-1`` -> ``apne1``: short, and unique among AWS's regions."""
+    match = _REGION.match(region)
+    if match is None:
+        message = f"{region!r} is not the name of an AWS region"
+        raise ValueError(message)
+    area, words, number = match.groups()
+    return area + _DIRECTION.sub(lambda word: word[0][0], words.replace("-", "")) + number
+
+
+def mint_session_id(*, region: str, random_bytes: RandomBytes) -> str:
+    """A new session id: the minting region's code and 160 random bits."""
+    random = base64.b32encode(random_bytes(SESSION_RANDOM_BYTES)).decode().lower()
+    return f"{region_code(region)}-{random}"
+
+
+def check_session_id(value: str) -> str:
+    """Raises InvalidRequestError unless ``value`` has the form of an id that this store mints."""
+    if not _SESSION_ID.match(value):
+        raise InvalidRequestError("Not the form of a session id", path="sessionId")
+    return value
+
+
+def check_identifier(value: str, *, path: str, longest: int = MAX_IDENTIFIER) -> str:
+    """Printable ASCII without space, 1..``longest``, neither ``.`` nor ``..``; nothing is trimmed.
+
+    Raises:
+        InvalidRequestError: names ``path``.
+    """
+    if len(value) > longest or not _IDENTIFIER.match(value):
+        detail = f"Must be 1 to {longest} printable ASCII characters without space, and not . or .."
+        raise InvalidRequestError(detail, path=path)
+    return value
+
+
+def check_message_id(value: str, *, path: str) -> str:
+    """A UUIDv7 in lower case with dashes, so that key order is time order.
+
+    Raises:
+        InvalidRequestError: names ``path``.
+    """
+    if not _MESSAGE_ID.match(value):
+        raise InvalidRequestError("Must be a UUIDv7 in lower case (RFC 9562, 5.7)", path=path)
+    return value
+
+
+def message_time(message_id: str) -> int:
+    """The milliseconds since the epoch that a UUIDv7 carries in its first 48 bits."""
+    return int(message_id.replace("-", "")[:12], 16)
+
+
+class MessageIds:
+    """Mints UUIDv7s that rise strictly within the process (RFC 9562, 6.2, method 1).
+
+    Twelve bits count within a millisecond; where they run out, or the clock
+    steps back, the last time used goes on by one.
+    """
+
+    COUNTER_BITS = 12
+
+    def __init__(self, *, random_bytes: RandomBytes) -> None:
+        self._random_bytes = random_bytes
+        self._last = 0
+        self._lock = threading.Lock()
+
+    def mint(self, now_ms: int) -> str:
+        with self._lock:
+            self._last = max(self._last + 1, now_ms << self.COUNTER_BITS)
+            at_ms, count = divmod(self._last, 1 << self.COUNTER_BITS)
+        random = int.from_bytes(self._random_bytes(8)) & ((1 << 62) - 1)
+        return str(uuid.UUID(int=at_ms << 80 | 7 << 76 | count << 64 | 2 << 62 | random))

@@ -1,0 +1,29 @@
+"""Context messages: the transcript of a session, one immutable item each."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from session_store.domain.identifiers import message_time
+from session_store.domain.json_values import JsonValue
+from session_store.domain.session import Author
+
+CLOCK_TOLERANCE_MS: Final = 5 * 60 * 1000
+MAX_BATCH: Final = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """``content_hash`` is the SHA-256 of the canonical JSON of ``content``, in hex."""
+
+    session_id: str
+    message_id: str
+    content: JsonValue
+    content_hash: str
+    appended_at: int
+    ttl: int
+    author: Author
+
+
+def off_clock(message_id: str, now_ms: int) -> bool:
+    """Whether the id's time is more than five minutes off, so that it would sort far from its neighbours."""
+    return abs(message_time(message_id) - now_ms) > CLOCK_TOLERANCE_MS

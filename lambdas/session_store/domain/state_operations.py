@@ -1,0 +1,106 @@
+"""Changes of a session's state that need no lock: each is right whatever came before it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Context, Decimal, Overflow
+from typing import Any, Final
+
+from session_store.domain.json_values import JsonValue, check_nesting, normal_number
+from session_store.errors import InvalidRequestError
+
+MAX_KEYS: Final = 50
+_SUM: Final = Context(prec=38, Emax=999_999, Emin=-999_999)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateOperations:
+    """``set``, ``remove``, ``increment`` and ``append`` on top-level keys of the state."""
+
+    set: Mapping[str, JsonValue] = field(default_factory=dict)
+    remove: Sequence[str] = ()
+    increment: Mapping[str, int | Decimal] = field(default_factory=dict)
+    append: Mapping[str, Sequence[JsonValue]] = field(default_factory=dict)
+
+    @property
+    def repeats_harmlessly(self) -> bool:
+        """Whether doing it twice is the same as doing it once."""
+        return not (self.increment or self.append)
+
+
+def checked(operations: StateOperations) -> StateOperations:
+    """The operations, if each key is in one of them and there are 1 to 50 keys.
+
+    Raises:
+        InvalidRequestError: names the path. (DynamoDB refuses overlapping paths too, but
+            without saying where, and the emulator accepts them.)
+    """
+    seen: set[str] = set()
+    for operation, key in _targets(operations):
+        if not key:
+            raise InvalidRequestError("A key of the state must not be empty", path=f"$.{operation}")
+        if key in seen:
+            raise InvalidRequestError("A key may be in one operation only", path=f"$.{operation}.{key}")
+        seen.add(key)
+    if not seen:
+        raise InvalidRequestError("At least one of set, remove, increment, append must name a key", path="$")
+    if len(seen) > MAX_KEYS:
+        detail = f"At most {MAX_KEYS} keys in one request, not {len(seen)}"
+        raise InvalidRequestError(detail, path="$", limit=MAX_KEYS)
+    _check_values(operations)
+    return operations
+
+
+def _targets(operations: StateOperations) -> Iterator[tuple[str, str]]:
+    for operation in ("set", "remove", "increment", "append"):
+        yield from ((operation, key) for key in getattr(operations, operation))
+
+
+def _check_values(operations: StateOperations) -> None:
+    for key, amount in operations.increment.items():
+        if isinstance(amount, bool) or not isinstance(amount, int | Decimal):
+            raise InvalidRequestError("An increment must be a number", path=f"$.increment.{key}")
+    for key, items in operations.append.items():
+        if not isinstance(items, list | tuple):
+            raise InvalidRequestError("What is appended must be a list", path=f"$.append.{key}")
+    check_nesting(dict(operations.append), path="$.append", empty_keys=False)
+    check_nesting(dict(operations.set), path="$.set", empty_keys=False)
+
+
+def type_violation(state: Mapping[str, JsonValue], operations: StateOperations) -> InvalidRequestError | None:
+    """The first increment of what is no number or append to what is no list."""
+    for key in operations.increment:
+        if key in state and not _is_number(state[key]):
+            return InvalidRequestError("The value there is not a number", path=f"$.increment.{key}")
+    for key in operations.append:
+        if key in state and not isinstance(state[key], list):
+            return InvalidRequestError("The value there is not a list", path=f"$.append.{key}")
+    return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def applied(state: Mapping[str, JsonValue], operations: StateOperations) -> dict[str, Any]:
+    """The state after the operations.
+
+    Raises:
+        InvalidRequestError: a sum that DynamoDB's numbers cannot hold.
+    """
+    result = {key: value for key, value in state.items() if key not in set(operations.remove)}
+    result.update(operations.set)
+    for key, amount in operations.increment.items():
+        result[key] = _sum(result.get(key, 0), amount, path=f"$.increment.{key}")
+    for key, items in operations.append.items():
+        result[key] = [*result.get(key, []), *items]
+    return result
+
+
+def _sum(value: int | Decimal, amount: int | Decimal, *, path: str) -> int | Decimal:
+    try:
+        total = normal_number(_SUM.add(Decimal(value), Decimal(amount)))
+    except Overflow as error:
+        raise InvalidRequestError("The sum is out of range", path=path) from error
+    if not isinstance(total, int | Decimal):
+        raise InvalidRequestError("The sum is out of range", path=path)
+    return total

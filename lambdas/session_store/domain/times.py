@@ -1,0 +1,40 @@
+"""Time as the store keeps it.
+
+Instants are integer milliseconds since the epoch. ``ttl`` values are whole
+*seconds*, because DynamoDB's TTL reads seconds; a ``ttl`` equal to now is over.
+"""
+
+from datetime import UTC, datetime
+from typing import Final
+
+MILLIS: Final = 1000
+
+
+def seconds(at_ms: int) -> int:
+    """The whole second that ``at_ms`` lies in."""
+    return at_ms // MILLIS
+
+
+def iso(at_ms: int) -> str:
+    """ISO 8601 in UTC with milliseconds: ``2026-01-31T08:30:00.123Z``."""
+    whole, millis = divmod(at_ms, MILLIS)
+    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}.{millis:03d}Z"
+
+
+def from_iso(text: str) -> int:
+    """Milliseconds since the epoch of what ``iso`` wrote, or of any ISO 8601 text with a zone.
+
+    Raises:
+        ValueError: no such time, or one without a zone.
+    """
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        message = "a time needs a zone"
+        raise ValueError(message)
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * MILLIS + since.microseconds // MILLIS
+
+
+def is_over(ttl: int, now_ms: int) -> bool:
+    """Whether something that ends at ``ttl`` (epoch seconds) is gone."""
+    return ttl <= seconds(now_ms)

@@ -1,0 +1,67 @@
+"""Tool calls: the claim that one attempt holds, and the record that it leaves."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from session_store.domain.json_values import JsonValue
+from session_store.domain.session import Author, Owner
+
+DAY: Final = 86_400
+MAX_DURATION_MS: Final = DAY * 1000
+
+
+class ClaimStatus(StrEnum):
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+SETTLED: Final = frozenset({ClaimStatus.COMPLETED, ClaimStatus.FAILED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Who may finish a call, and how it ended. Carries its owner: it outlives its session."""
+
+    session_id: str
+    tool_call_id: str
+    owner: Owner
+    tool_name: str
+    status: ClaimStatus
+    input_hash: str
+    outcome_hash: str
+    started_at: int
+    fence: int
+    lease_until_ms: int
+    ttl: int
+    author: Author
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallRecord:
+    """A finished call. Instants in milliseconds since the epoch."""
+
+    session_id: str
+    tool_call_id: str
+    tool_name: str
+    status: ClaimStatus
+    input: JsonValue
+    output: JsonValue
+    error: JsonValue
+    started_at: int
+    completed_at: int
+    duration_ms: int
+    fence: int
+    ttl: int
+    author: Author
+
+
+def next_fence(previous: int | None, now_ms: int) -> int:
+    """Rises at every claim, and past what any worker of an earlier, reaped claim may hold."""
+    return max((previous or 0) + 1, now_ms)
+
+
+def claim_ttl(*, session_ends: int, lease_until_ms: int) -> int:
+    """A claim stays with its session, and at least a day after its lease."""
+    return max(session_ends, lease_until_ms // 1000 + DAY)

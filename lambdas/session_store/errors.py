@@ -1,0 +1,132 @@
+"""What can go wrong, as facts. HTTP statuses are given at the edge, not here."""
+
+from typing import ClassVar
+
+
+class StoreError(Exception):
+    """Root of every error that a use case raises.
+
+    ``detail`` is a sentence for a person; ``facts`` are values for a program
+    (JSON-serialisable, named as in ``api.md``). Neither ever holds state,
+    messages or tokens.
+    """
+
+    summary: ClassVar[str] = "The store could not do what was asked."
+
+    def __init__(self, detail: str | None = None, **facts: object) -> None:
+        self.detail = detail or self.summary
+        self.facts = facts
+        super().__init__(self.detail)
+
+
+class InvalidRequestError(StoreError):
+    """The request is malformed; fact ``path`` says where (``$.state.a``, ``header If-Match``)."""
+
+    summary = "The request is not valid."
+
+    def __init__(self, detail: str, *, path: str, **facts: object) -> None:
+        super().__init__(f"{detail} (at {path})", path=path, **facts)
+
+
+class UnauthenticatedError(StoreError):
+    summary = "The caller is not known."
+
+
+class ForbiddenError(StoreError):
+    summary = "The caller may not do this."
+
+
+class NotFoundError(StoreError):
+    """Absent, expired, or somebody else's: the three are told apart nowhere."""
+
+    summary = "There is no such thing."
+
+
+class SessionNotFoundError(NotFoundError):
+    """Absent, expired, or somebody else's session."""
+
+    summary = "There is no such session."
+
+
+class VersionConflictError(StoreError):
+    """Somebody wrote in between; fact ``currentVersion``."""
+
+    summary = "The session has another version than expected."
+
+    def __init__(self, *, current_version: int) -> None:
+        super().__init__(currentVersion=current_version)
+
+
+class SessionClosedError(StoreError):
+    """The session's status admits no such write; fact ``status``."""
+
+    summary = "The session takes no more writes."
+
+    def __init__(self, *, status: str) -> None:
+        super().__init__(f"The session is {status} and takes no such write.", status=status)
+
+
+class InvalidTransitionError(StoreError):
+    """Facts ``from`` and ``to``."""
+
+    summary = "The session cannot go from its status to the one asked for."
+
+    def __init__(self, *, from_status: str, to: str) -> None:
+        super().__init__(
+            f"A session cannot go from {from_status} to {to}.", **{"from": from_status, "to": to}
+        )
+
+
+class MisdirectedError(StoreError):
+    """The item is at home in another region, which alone writes it; fact ``homeRegion``."""
+
+    summary = "The session is at home in another region."
+
+    def __init__(self, *, home_region: str) -> None:
+        super().__init__(homeRegion=home_region)
+
+
+class ContentConflictError(StoreError):
+    """An id is taken by another content; fact ``messageIds``."""
+
+    summary = "A message id is already taken by another content."
+
+
+class IdempotencyMismatchError(StoreError):
+    summary = "The same id was used before with another body."
+
+
+class InProgressError(StoreError):
+    summary = "The call is in progress."
+
+
+class PayloadTooLargeError(StoreError):
+    """Facts ``limit`` and, where known, ``size`` in bytes."""
+
+    summary = "The payload is too large."
+
+
+class PreconditionRequiredError(StoreError):
+    summary = "The request must carry If-Match with the version it changes."
+
+
+class ThrottledError(StoreError):
+    """Try again after ``retry_after`` seconds."""
+
+    summary = "The store is busy."
+
+    def __init__(self, detail: str | None = None, *, retry_after: int = 1) -> None:
+        super().__init__(detail, retryAfter=retry_after)
+        self.retry_after = retry_after
+
+
+class OutcomeUnknownError(StoreError):
+    """The answer to a write was lost; it may or may not have happened."""
+
+    summary = (
+        "The answer of the database was lost: the write may or may not have happened. Read, then decide."
+    )
+
+
+class ConfigurationError(Exception):
+    """A setting is missing or wrong. Raised at start, never while serving."""

@@ -1,0 +1,142 @@
+"""What the use cases need of the world.
+
+Each storage port has two adapters, DynamoDB and memory, and one contract suite
+that both pass. Every method may raise ThrottledError (nothing was done, try again)
+and every write OutcomeUnknownError (the answer was lost).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from session_store.domain.audit_event import AuditEvent
+from session_store.domain.message import Message
+from session_store.domain.page import (
+    ExpiringPosition,
+    MessagePosition,
+    OwnedPosition,
+    Page,
+    PageRequest,
+    RecordPosition,
+)
+from session_store.domain.session import (
+    ExpiringSession,
+    Guard,
+    Owner,
+    Session,
+    SessionSummary,
+    SessionWrite,
+    Slide,
+    Status,
+)
+from session_store.domain.tool_call import Claim, ToolCallRecord
+
+
+class Clock(Protocol):
+    def now_ms(self) -> int:
+        """Milliseconds since the epoch."""
+        ...
+
+
+class Ids(Protocol):
+    def session_id(self, region: str) -> str: ...
+
+    def message_id(self, now_ms: int) -> str:
+        """A UUIDv7 greater than any that this process minted before."""
+        ...
+
+    def operation_id(self) -> str:
+        """A name for one operation, at most 36 characters: it serves as ClientRequestToken."""
+        ...
+
+
+class SessionStorage(Protocol):
+    def create(self, session: Session) -> None:
+        """Put the session. Its id is new, so the only item it may meet is its own, of a lost answer."""
+        ...
+
+    def read(self, session_id: str) -> Session | None:
+        """The session as it is now, read consistently, whoever asks and whether or not it is expired."""
+        ...
+
+    def write(self, write: SessionWrite) -> Session:
+        """The session after the write, or after the same write done before.
+
+        Raises:
+            StoreError: the clause of the guard that does not hold (``domain.session.violation``).
+            PayloadTooLargeError: the item would pass DynamoDB's 400 KB; nothing is changed.
+        """
+        ...
+
+    def slide(self, slide: Slide) -> Session | None:
+        """The session as the slide left it or as another use had left it; None if it is gone."""
+        ...
+
+    def delete(self, session_id: str, guard: Guard, event: AuditEvent) -> None:
+        """Remove the metadata and write the event, both or neither.
+
+        Raises:
+            StoreError: the clause of the guard that does not hold.
+        """
+        ...
+
+    def page_owned(
+        self, owner: Owner, *, status: Status | None, now_ms: int, page: PageRequest[OwnedPosition]
+    ) -> Page[SessionSummary, OwnedPosition]:
+        """Live sessions of an owner by creation. Eventually consistent."""
+        ...
+
+    def page_expiring(
+        self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
+    ) -> Page[ExpiringSession, ExpiringPosition]:
+        """Live sessions of any owner that end by ``until`` (epoch seconds), soonest first.
+
+        Eventually consistent.
+        """
+        ...
+
+
+class MessageStorage(Protocol):
+    def put(self, message: Message) -> Message | None:
+        """None when the message is new and now stored; the one that has its id otherwise."""
+        ...
+
+    def put_all(self, messages: Sequence[Message], *, operation_id: str) -> dict[str, Message]:
+        """Store all the messages or none: empty when stored, else what holds their ids."""
+        ...
+
+    def read_all(self, session_id: str, message_ids: Sequence[str]) -> dict[str, Message]:
+        """Those of the messages that exist, by id, read consistently."""
+        ...
+
+    def page(self, session_id: str, page: PageRequest[MessagePosition]) -> Page[Message, MessagePosition]:
+        """A session's messages in the order of their ids, read consistently."""
+        ...
+
+
+class ToolCallStorage(Protocol):
+    def record(self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int) -> Claim | None:
+        """Put claim, record and event, all or none, if the call id is free (absent or expired at ``now_ms``).
+
+        Returns None when stored, else the claim that holds the id.
+        """
+        ...
+
+    def read_claim(self, session_id: str, tool_call_id: str) -> Claim | None: ...
+
+    def read_record(self, claim: Claim) -> ToolCallRecord | None: ...
+
+    def page(
+        self, session_id: str, page: PageRequest[RecordPosition]
+    ) -> Page[ToolCallRecord, RecordPosition]:
+        """A session's finished calls in time order, read consistently."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """One adapter of each storage port."""
+
+    sessions: SessionStorage
+    messages: MessageStorage
+    tool_calls: ToolCallStorage

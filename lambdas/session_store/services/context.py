@@ -1,0 +1,158 @@
+"""The transcript of a session."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from session_store.domain.caller import Caller
+from session_store.domain.identifiers import check_message_id
+from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.message import CLOCK_TOLERANCE_MS, Message, off_clock
+from session_store.domain.page import MessagePosition, Page, PageRequest
+from session_store.domain.session import WRITABLE, Session, author_of
+from session_store.errors import ContentConflictError, InvalidRequestError, SessionClosedError
+from session_store.ports import Clock, Ids, MessageStorage
+from session_store.services.access import SessionAccess
+from session_store.services.payloads import check_payload
+
+PARALLEL_PUTS: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage:
+    """``message_id`` is a UUIDv7 that the caller chose, or None to have one minted."""
+
+    content: JsonValue
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """``created`` is False when every message had been there before."""
+
+    messages: tuple[Message, ...]
+    created: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    storage: MessageStorage
+    access: SessionAccess
+    clock: Clock
+    ids: Ids
+
+    def append(
+        self, caller: Caller, session_id: str, new: Sequence[NewMessage], *, atomic: bool = False
+    ) -> Appended:
+        """Store the messages that are not there yet, each once for ever.
+
+        A message whose id and content are already there is a replay and a success,
+        whatever the session's status. Without ``atomic`` every message stands for
+        itself: those that can be stored are, also beside one that cannot.
+
+        Raises:
+            ContentConflictError: an id is there with another content.
+            InvalidRequestError: a malformed or repeated id, or a new one more than five minutes off.
+            SessionClosedError, SessionNotFoundError, PayloadTooLargeError
+        """
+        _check(new)
+        session = self.access.read_at_home(caller, session_id)
+        now_ms = self.clock.now_ms()
+        messages = [self._message(caller, session, message, now_ms) for message in new]
+        known = self._known(session, messages, new, now_ms)
+        if atomic:
+            _refuse_conflicts(messages, known)
+        missing = [message for message in messages if message.message_id not in known]
+        held = self._put(missing, atomic=atomic) if missing else {}
+        found = {**known, **held}
+        _refuse_conflicts(messages, found)
+        return Appended(
+            messages=tuple(found.get(message.message_id, message) for message in messages),
+            created=len(found) < len(messages),
+        )
+
+    def _message(self, caller: Caller, session: Session, new: NewMessage, now_ms: int) -> Message:
+        return Message(
+            session_id=session.session_id,
+            message_id=new.message_id or self.ids.message_id(now_ms),
+            content=new.content,
+            content_hash=digest(new.content),
+            appended_at=now_ms,
+            ttl=session.max_expires_at,
+            author=author_of(caller),
+        )
+
+    def _known(
+        self, session: Session, messages: Sequence[Message], new: Sequence[NewMessage], now_ms: int
+    ) -> dict[str, Message]:
+        """The messages that may only be replays, read; empty in the ordinary case, which reads none."""
+        closed = session.status not in WRITABLE
+        suspects = [
+            message.message_id
+            for message, given in zip(messages, new, strict=True)
+            if given.message_id and (closed or off_clock(given.message_id, now_ms))
+        ]
+        known = self.storage.read_all(session.session_id, suspects) if suspects else {}
+        if closed and len(known) < len(messages):
+            raise SessionClosedError(status=session.status)
+        for position, message in enumerate(messages):
+            if message.message_id in suspects and message.message_id not in known:
+                detail = f"The time in a new message id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
+                raise InvalidRequestError(detail, path=f"$.messages[{position}].messageId")
+        return known
+
+    def _put(self, messages: Sequence[Message], *, atomic: bool) -> dict[str, Message]:
+        if atomic and len(messages) > 1:
+            return self._put_atomically(messages)
+        if len(messages) == 1:
+            held = [self.storage.put(messages[0])]
+        else:
+            with ThreadPoolExecutor(PARALLEL_PUTS) as pool:
+                held = list(pool.map(self.storage.put, messages))
+        return {message.message_id: message for message in held if message is not None}
+
+    def _put_atomically(self, messages: Sequence[Message]) -> dict[str, Message]:
+        """All that are not there yet in one transaction; nothing if one of them conflicts."""
+        held = self.storage.put_all(messages, operation_id=self.ids.operation_id())
+        if not held:
+            return {}
+        _refuse_conflicts(messages, held)
+        rest = [message for message in messages if message.message_id not in held]
+        again = self.storage.put_all(rest, operation_id=self.ids.operation_id()) if rest else {}
+        _refuse_conflicts(rest, again)
+        return {**held, **again}
+
+    def page(
+        self, caller: Caller, session_id: str, page: PageRequest[MessagePosition]
+    ) -> Page[Message, MessagePosition]:
+        """The messages in the order of their ids.
+
+        Raises:
+            SessionNotFoundError: with the session gone its messages are unreadable at once.
+        """
+        self.access.read(caller, session_id)
+        return self.storage.page(session_id, page)
+
+
+def _check(new: Sequence[NewMessage]) -> None:
+    seen: set[str] = set()
+    for position, message in enumerate(new):
+        path = f"$.messages[{position}]"
+        check_payload(message.content, path=f"{path}.content")
+        if message.message_id is None:
+            continue
+        check_message_id(message.message_id, path=f"{path}.messageId")
+        if message.message_id in seen:
+            raise InvalidRequestError("Each id may be used once in a request", path=f"{path}.messageId")
+        seen.add(message.message_id)
+
+
+def _refuse_conflicts(messages: Sequence[Message], found: dict[str, Message]) -> None:
+    conflicting = [
+        message.message_id
+        for message in messages
+        if message.message_id in found and found[message.message_id].content_hash != message.content_hash
+    ]
+    if conflicting:
+        raise ContentConflictError(messageIds=conflicting)

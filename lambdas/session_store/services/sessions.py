@@ -1,0 +1,231 @@
+"""What a caller may do with its sessions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from session_store.domain.audit_event import AuditEvent
+from session_store.domain.caller import Caller, Permission
+from session_store.domain.identifiers import check_identifier, check_session_id
+from session_store.domain.json_values import JsonValue, check_nesting, encode
+from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest
+from session_store.domain.session import (
+    ANY_STATUS,
+    PREDECESSORS,
+    SLIDING,
+    WRITABLE,
+    Change,
+    ExpiringSession,
+    Guard,
+    ReplaceState,
+    Session,
+    SessionSummary,
+    SessionWrite,
+    Status,
+    Transition,
+    author_of,
+    owner_of,
+)
+from session_store.domain.state_operations import StateOperations, checked
+from session_store.domain.times import seconds
+from session_store.domain.window import window_from
+from session_store.errors import (
+    ForbiddenError,
+    PayloadTooLargeError,
+    SessionClosedError,
+    VersionConflictError,
+)
+from session_store.ports import Clock, Ids, SessionStorage
+from session_store.services.access import SessionAccess
+
+STATE_LIMIT: Final = 64 * 1024
+"""Bytes of state, as JSON, that one request may carry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSession:
+    """``idle_timeout`` and ``max_lifetime`` in seconds, in the ranges of ``api.md``."""
+
+    idle_timeout: int
+    max_lifetime: int
+    state: Mapping[str, JsonValue]
+    protocol: Mapping[str, JsonValue]
+    credential_refs: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sessions:
+    storage: SessionStorage
+    access: SessionAccess
+    clock: Clock
+    ids: Ids
+    region: str
+    audit_retention: int
+    """Seconds that an audit event is kept."""
+
+    def create(self, caller: Caller, new: NewSession) -> Session:
+        """Mint a session in ``initializing``.
+
+        Raises:
+            PayloadTooLargeError: more than 64 KB of state or of protocol facts.
+            InvalidRequestError: an empty key, or a malformed credential reference.
+        """
+        _check_map(new.state, path="$.state")
+        _check_map(new.protocol, path="$.protocol")
+        for position, reference in enumerate(new.credential_refs):
+            check_identifier(reference, path=f"$.credentialRefs[{position}]", longest=512)
+        session = self._minted(caller, new)
+        self.storage.create(session)
+        return session
+
+    def _minted(self, caller: Caller, new: NewSession) -> Session:
+        now_ms = self.clock.now_ms()
+        ends = seconds(now_ms) + new.max_lifetime
+        window = window_from(now_ms, idle_timeout=new.idle_timeout, max_expires_at=ends)
+        return Session(
+            session_id=self.ids.session_id(self.region),
+            owner=owner_of(caller),
+            status=Status.INITIALIZING,
+            version=1,
+            created_at=now_ms,
+            updated_at=now_ms,
+            ttl=window.ttl,
+            slide_after=window.slide_after,
+            idle_timeout=new.idle_timeout,
+            max_expires_at=ends,
+            home_region=self.region,
+            write_region=self.region,
+            updated_by=author_of(caller),
+            last_write=self.ids.operation_id(),
+            state=new.state,
+            protocol=new.protocol,
+            credential_refs=tuple(new.credential_refs),
+        )
+
+    def get(self, caller: Caller, session_id: str) -> Session:
+        """The session as it is now.
+
+        Raises:
+            SessionNotFoundError: absent, expired, or somebody else's.
+        """
+        return self.access.read(caller, session_id)
+
+    def list_owned(
+        self, caller: Caller, *, status: Status | None, page: PageRequest[OwnedPosition]
+    ) -> Page[SessionSummary, OwnedPosition]:
+        """The caller's live sessions. An index serves it: the newest may be missing for a moment."""
+        return self.storage.page_owned(owner_of(caller), status=status, now_ms=self.clock.now_ms(), page=page)
+
+    def replace_state(
+        self, caller: Caller, session_id: str, state: Mapping[str, JsonValue], *, version: int | None
+    ) -> Session:
+        """The whole state anew, if the session is at ``version`` (None: whatever it is).
+
+        Raises:
+            VersionConflictError, SessionClosedError, SessionNotFoundError, PayloadTooLargeError
+        """
+        _check_map(state, path="$")
+        return self._write(caller, session_id, ReplaceState(state=state), WRITABLE, version)
+
+    def change_state(
+        self, caller: Caller, session_id: str, operations: StateOperations, *, version: int | None = None
+    ) -> Session:
+        """All the operations as one atomic update.
+
+        Raises:
+            InvalidRequestError: a key twice, too many keys, or a value of another type; names the path.
+            VersionConflictError, SessionClosedError, SessionNotFoundError, PayloadTooLargeError
+        """
+        _check_size({"set": operations.set, "append": operations.append})
+        return self._write(caller, session_id, checked(operations), WRITABLE, version)
+
+    def move(self, caller: Caller, session_id: str, to: Status, *, version: int | None = None) -> Session:
+        """The session in status ``to``; being there already is success.
+
+        Raises:
+            InvalidTransitionError, VersionConflictError, SessionNotFoundError
+        """
+        return self._write(caller, session_id, Transition(to=to), PREDECESSORS[to], version)
+
+    def touch(self, caller: Caller, session_id: str, *, version: int | None = None) -> Session:
+        """A sign of life. Writes only where the window is due to move; never changes the version.
+
+        Raises:
+            SessionClosedError: a closed session's end is fixed.
+            VersionConflictError, SessionNotFoundError
+        """
+        session = self.access.read(caller, session_id)
+        if session.status not in SLIDING:
+            raise SessionClosedError(status=session.status)
+        if version not in (None, session.version):
+            raise VersionConflictError(current_version=session.version)
+        return session
+
+    def delete(self, caller: Caller, session_id: str, *, version: int | None = None) -> None:
+        """Gone at once, with an audit event naming the caller; its children are unreadable from now on.
+
+        Raises:
+            VersionConflictError, SessionNotFoundError
+        """
+        guard = self._guard(caller, ANY_STATUS, version)
+        event = AuditEvent(
+            session_id=check_session_id(session_id),
+            event_name="SessionDeleted",
+            at=guard.now_ms,
+            author=author_of(caller),
+            region=self.region,
+            operation_id=self.ids.operation_id(),
+            ttl=seconds(guard.now_ms) + self.audit_retention,
+        )
+        self.storage.delete(session_id, guard, event)
+
+    def list_expiring(
+        self, caller: Caller, *, within: int, status: Status, page: PageRequest[ExpiringPosition]
+    ) -> Page[ExpiringSession, ExpiringPosition]:
+        """Sessions of every tenant that end within ``within`` seconds, soonest first.
+
+        Raises:
+            ForbiddenError: the caller is no operator.
+        """
+        if Permission.OPS not in caller.permissions:
+            raise ForbiddenError
+        now_ms = self.clock.now_ms()
+        return self.storage.page_expiring(status, now_ms=now_ms, until=seconds(now_ms) + within, page=page)
+
+    def _write(
+        self,
+        caller: Caller,
+        session_id: str,
+        change: Change,
+        statuses: frozenset[Status],
+        version: int | None,
+    ) -> Session:
+        write = SessionWrite(
+            session_id=check_session_id(session_id),
+            guard=self._guard(caller, statuses, version),
+            change=change,
+            operation_id=self.ids.operation_id(),
+            author=author_of(caller),
+        )
+        return self.access.used(caller, self.storage.write(write), write.guard.now_ms)
+
+    def _guard(self, caller: Caller, statuses: frozenset[Status], version: int | None) -> Guard:
+        return Guard(
+            now_ms=self.clock.now_ms(),
+            owner=owner_of(caller),
+            region=self.region,
+            statuses=statuses,
+            version=version,
+        )
+
+
+def _check_map(value: Mapping[str, JsonValue], *, path: str) -> None:
+    check_nesting(value, path=path, empty_keys=False)
+    _check_size(value)
+
+
+def _check_size(value: object) -> None:
+    size = len(encode(value))
+    if size > STATE_LIMIT:
+        detail = f"At most {STATE_LIMIT} bytes of state in one request"
+        raise PayloadTooLargeError(detail, limit=STATE_LIMIT, size=size)

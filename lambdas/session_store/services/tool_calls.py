@@ -1,0 +1,215 @@
+"""Tool calls that have been run, and the history they make."""
+
+from dataclasses import dataclass
+
+from session_store.domain.audit_event import AuditEvent
+from session_store.domain.caller import Caller
+from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
+from session_store.domain.json_values import JsonValue, digest, encode
+from session_store.domain.page import Page, PageRequest, RecordPosition
+from session_store.domain.session import Author, Session, author_of, owner_of
+from session_store.domain.times import iso, seconds
+from session_store.domain.tool_call import (
+    SETTLED,
+    Claim,
+    ClaimStatus,
+    ToolCallRecord,
+    claim_ttl,
+    next_fence,
+)
+from session_store.errors import (
+    IdempotencyMismatchError,
+    InProgressError,
+    InvalidRequestError,
+    NotFoundError,
+    PayloadTooLargeError,
+    SessionClosedError,
+    SessionNotFoundError,
+    StoreError,
+)
+from session_store.ports import Clock, Ids, ToolCallStorage
+from session_store.services.access import SessionAccess
+from session_store.services.payloads import INLINE_LIMIT, check_payload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedCall:
+    """A call that its caller has run. ``started_at`` in milliseconds; it failed if ``error`` is not None."""
+
+    tool_call_id: str
+    tool_name: str
+    input: JsonValue
+    output: JsonValue
+    error: JsonValue
+    duration_ms: int
+    started_at: int | None
+
+    @property
+    def input_hash(self) -> str:
+        return digest([self.tool_name, self.input])
+
+    @property
+    def outcome_hash(self) -> str:
+        started = None if self.started_at is None else iso(self.started_at)
+        return digest([self.output, self.error, self.duration_ms, started])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """``created`` is False for a replay."""
+
+    record: ToolCallRecord
+    created: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCalls:
+    storage: ToolCallStorage
+    access: SessionAccess
+    clock: Clock
+    ids: Ids
+    region: str
+    audit_retention: int
+    """Seconds that an audit event is kept."""
+
+    def record(self, caller: Caller, session_id: str, call: FinishedCall) -> Recorded:
+        """Claim, record and audit event of a finished call in one transaction, once per call id.
+
+        The same call again is a success, also after the session was closed or expired.
+
+        Raises:
+            IdempotencyMismatchError: the id was used with another input or outcome.
+            InvalidRequestError, PayloadTooLargeError, SessionClosedError, SessionNotFoundError
+        """
+        _check(call)
+        try:
+            session = self.access.read_writable(caller, check_session_id(session_id))
+        except (SessionClosedError, SessionNotFoundError) as error:
+            return self._replayed_after_the_end(caller, session_id, call, error)
+        now_ms = self.clock.now_ms()
+        claim, record = _settled(session, call, author_of(caller), now_ms)
+        event = self._event(caller, session_id, now_ms)
+        holder = self.storage.record(claim, record, event, now_ms=now_ms)
+        if holder is None:
+            return Recorded(record=record, created=True)
+        return self._replayed(holder, call)
+
+    def _replayed_after_the_end(
+        self, caller: Caller, session_id: str, call: FinishedCall, error: StoreError
+    ) -> Recorded:
+        """A settled claim answers its own replay until it is reaped; to others it is absent."""
+        claim = self.storage.read_claim(session_id, call.tool_call_id)
+        if claim is None or claim.owner != owner_of(caller):
+            raise error
+        return self._replayed(claim, call)
+
+    def _replayed(self, claim: Claim, call: FinishedCall) -> Recorded:
+        if claim.input_hash != call.input_hash:
+            raise IdempotencyMismatchError("The call id was used before with another tool or input.")
+        if claim.status not in SETTLED:
+            raise InProgressError
+        if claim.outcome_hash != call.outcome_hash:
+            raise IdempotencyMismatchError("The call id was used before with another outcome.")
+        record = self.storage.read_record(claim)
+        if record is None:
+            raise NotFoundError("The call is settled, but its record is gone.")
+        return Recorded(record=record, created=False)
+
+    def _event(self, caller: Caller, session_id: str, now_ms: int) -> AuditEvent:
+        return AuditEvent(
+            session_id=session_id,
+            event_name="ToolCallRecorded",
+            at=now_ms,
+            author=author_of(caller),
+            region=self.region,
+            operation_id=self.ids.operation_id(),
+            ttl=seconds(now_ms) + self.audit_retention,
+        )
+
+    def get(self, caller: Caller, session_id: str, tool_call_id: str) -> ToolCallRecord:
+        """One finished call.
+
+        Raises:
+            NotFoundError: no such call in this session.
+            SessionNotFoundError
+        """
+        check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
+        self.access.read(caller, session_id)
+        claim = self.storage.read_claim(session_id, tool_call_id)
+        record = None if claim is None else self.storage.read_record(claim)
+        if record is None:
+            raise NotFoundError("There is no such tool call.")
+        return record
+
+    def page(
+        self, caller: Caller, session_id: str, page: PageRequest[RecordPosition]
+    ) -> Page[ToolCallRecord, RecordPosition]:
+        """Finished calls in time order.
+
+        Raises:
+            SessionNotFoundError
+        """
+        return self.history(caller, session_id, page)[1]
+
+    def history(
+        self, caller: Caller, session_id: str, page: PageRequest[RecordPosition]
+    ) -> tuple[Session, Page[ToolCallRecord, RecordPosition]]:
+        """The session and a page of its finished calls.
+
+        Raises:
+            SessionNotFoundError
+        """
+        session = self.access.read(caller, session_id)
+        return session, self.storage.page(session_id, page)
+
+
+def _settled(
+    session: Session, call: FinishedCall, author: Author, now_ms: int
+) -> tuple[Claim, ToolCallRecord]:
+    started_at = now_ms - call.duration_ms if call.started_at is None else call.started_at
+    status = ClaimStatus.COMPLETED if call.error is None else ClaimStatus.FAILED
+    fence = next_fence(None, now_ms)
+    claim = Claim(
+        session_id=session.session_id,
+        tool_call_id=call.tool_call_id,
+        owner=session.owner,
+        tool_name=call.tool_name,
+        status=status,
+        input_hash=call.input_hash,
+        outcome_hash=call.outcome_hash,
+        started_at=started_at,
+        fence=fence,
+        lease_until_ms=now_ms,
+        ttl=claim_ttl(session_ends=session.max_expires_at, lease_until_ms=now_ms),
+        author=author,
+    )
+    record = ToolCallRecord(
+        session_id=session.session_id,
+        tool_call_id=call.tool_call_id,
+        tool_name=call.tool_name,
+        status=status,
+        input=call.input,
+        output=call.output,
+        error=call.error,
+        started_at=started_at,
+        completed_at=started_at + call.duration_ms,
+        duration_ms=call.duration_ms,
+        fence=fence,
+        ttl=session.max_expires_at,
+        author=author,
+    )
+    return claim, record
+
+
+def _check(call: FinishedCall) -> None:
+    check_identifier(call.tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
+    check_identifier(call.tool_name, path="$.toolName")
+    check_payload(call.input, path="$.input")
+    check_payload(call.output, path="$.output")
+    check_payload(call.error, path="$.error")
+    if call.output is not None and call.error is not None:
+        raise InvalidRequestError("A call has an output or an error, not both", path="$.error")
+    total = sum(len(encode(value)) for value in (call.input, call.output, call.error))
+    if total > INLINE_LIMIT:
+        detail = f"Input and outcome together may have at most {INLINE_LIMIT} bytes of JSON"
+        raise PayloadTooLargeError(detail, path="$", limit=INLINE_LIMIT, size=total)

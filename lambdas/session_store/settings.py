@@ -1,0 +1,88 @@
+"""The settings of a function, read once from its environment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from session_store.domain.identifiers import region_code
+from session_store.errors import ConfigurationError
+from session_store.schema import Env
+
+DAY: Final = 86_400
+REGION_VARIABLE: Final = "AWS_REGION"
+"""Set by Lambda itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a function must know. ``audit_retention`` in seconds; ``regions`` with the primary first."""
+
+    table: str
+    audit_table: str
+    region: str
+    regions: tuple[str, ...]
+    delegates: frozenset[str]
+    status_shards: int
+    audit_retention: int
+    gateway_decodes_path: bool
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Settings from environment variables.
+
+    Raises:
+        ConfigurationError: a variable is missing or wrong; names it.
+    """
+    region = _text(environment, REGION_VARIABLE)
+    regions = _list(environment, Env.REGIONS)
+    for name in (region, *regions):
+        _check_region(name)
+    if region not in regions:
+        message = f"{Env.REGIONS} must name {REGION_VARIABLE} ({region}), but is {','.join(regions)!r}"
+        raise ConfigurationError(message)
+    return Settings(
+        table=_text(environment, Env.TABLE_NAME),
+        audit_table=_text(environment, Env.AUDIT_TABLE_NAME),
+        region=region,
+        regions=regions,
+        delegates=frozenset(_list(environment, Env.DELEGATES, required=False)),
+        status_shards=_number(environment, Env.STATUS_SHARDS, low=1, high=64),
+        audit_retention=_number(environment, Env.AUDIT_RETENTION_DAYS, low=1, high=3650) * DAY,
+        gateway_decodes_path=_flag(environment, Env.GATEWAY_DECODES_PATH),
+    )
+
+
+def _text(environment: Mapping[str, str], name: str) -> str:
+    value = environment.get(name, "")
+    if not value:
+        message = f"{name} is not set"
+        raise ConfigurationError(message)
+    return value
+
+
+def _list(environment: Mapping[str, str], name: str, *, required: bool = True) -> tuple[str, ...]:
+    value = _text(environment, name) if required else environment.get(name, "")
+    return tuple(entry.strip() for entry in value.split(",") if entry.strip())
+
+
+def _number(environment: Mapping[str, str], name: str, *, low: int, high: int) -> int:
+    value = _text(environment, name)
+    if not value.isdecimal() or not low <= int(value) <= high:
+        message = f"{name} must be a whole number from {low} to {high}, not {value!r}"
+        raise ConfigurationError(message)
+    return int(value)
+
+
+def _flag(environment: Mapping[str, str], name: str) -> bool:
+    value = environment.get(name, "false")
+    if value not in ("true", "false"):
+        message = f"{name} must be true or false, not {value!r}"
+        raise ConfigurationError(message)
+    return value == "true"
+
+
+def _check_region(name: str) -> None:
+    try:
+        region_code(name)
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from error

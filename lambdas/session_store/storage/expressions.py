@@ -1,0 +1,158 @@
+"""Condition and update expressions: each clause is named once and composed.
+
+``Terms`` gathers the placeholders of one expression set, so that no value and no
+reserved word is ever spelled into an expression.
+"""
+
+from typing import Any, Final
+
+from session_store.domain.json_values import JsonValue
+from session_store.domain.session import SLIDING, Guard, Owner, Slide, Status
+from session_store.domain.state_operations import StateOperations
+from session_store.domain.times import seconds
+from session_store.schema import Attribute
+from session_store.storage.codec import Item, to_attribute
+
+A: Final = Attribute
+
+
+class Terms:
+    """Placeholders: ``#name`` for attributes, ``#0`` for state keys, ``:0`` for values."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._values: Item = {}
+
+    def name(self, attribute: Attribute) -> str:
+        self._names[f"#{attribute}"] = attribute
+        return f"#{attribute}"
+
+    def state_key(self, key: str) -> str:
+        placeholder = f"#{len(self._names)}"
+        self._names[placeholder] = key
+        return f"{self.name(A.STATE)}.{placeholder}"
+
+    def value(self, value: JsonValue) -> str:
+        placeholder = f":{len(self._values)}"
+        self._values[placeholder] = to_attribute(value)
+        return placeholder
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of a DynamoDB call that go with the expressions."""
+        arguments: dict[str, Any] = {}
+        if self._names:
+            arguments["ExpressionAttributeNames"] = self._names
+        if self._values:
+            arguments["ExpressionAttributeValues"] = self._values
+        return arguments
+
+
+def all_of(*clauses: str) -> str:
+    return " AND ".join(clauses)
+
+
+def is_absent(terms: Terms, now_ms: int | None = None) -> str:
+    """No such item, or one that is expired at ``now_ms``, where that counts as none."""
+    absent = f"attribute_not_exists({terms.name(A.PK)})"
+    if now_ms is None:
+        return absent
+    return f"({absent} OR {terms.name(A.TTL)} <= {terms.value(seconds(now_ms))})"
+
+
+def is_alive(terms: Terms, now_ms: int) -> str:
+    return f"attribute_exists({terms.name(A.PK)}) AND {terms.name(A.TTL)} > {terms.value(seconds(now_ms))}"
+
+
+def is_owned(terms: Terms, owner: Owner) -> str:
+    return all_of(
+        f"{terms.name(A.TENANT)} = {terms.value(owner.tenant)}",
+        f"{terms.name(A.SUBJECT)} = {terms.value(owner.subject)}",
+    )
+
+
+def is_home(terms: Terms, region: str) -> str:
+    return f"{terms.name(A.HOME_REGION)} = {terms.value(region)}"
+
+
+def has_status(terms: Terms, statuses: frozenset[Status]) -> str:
+    listed = ", ".join(terms.value(status) for status in sorted(statuses))
+    return f"{terms.name(A.STATUS)} IN ({listed})"
+
+
+def is_current(terms: Terms, version: int) -> str:
+    return f"{terms.name(A.VERSION)} = {terms.value(version)}"
+
+
+def is_new(terms: Terms, operation_id: str) -> str:
+    """The last write was another operation: a resent one is refused, and then recognised as done."""
+    return f"{terms.name(A.LAST_WRITE)} <> {terms.value(operation_id)}"
+
+
+def holds(terms: Terms, guard: Guard) -> str:
+    """Every clause of a guard."""
+    clauses = [
+        is_alive(terms, guard.now_ms),
+        is_owned(terms, guard.owner),
+        is_home(terms, guard.region),
+        has_status(terms, guard.statuses),
+    ]
+    if guard.version is not None:
+        clauses.append(is_current(terms, guard.version))
+    return all_of(*clauses)
+
+
+def may_slide(terms: Terms, slide: Slide) -> str:
+    return all_of(
+        is_alive(terms, slide.now_ms),
+        is_owned(terms, slide.owner),
+        is_home(terms, slide.region),
+        has_status(terms, SLIDING),
+        f"{terms.name(A.SLIDE_AFTER)} <= {terms.value(seconds(slide.now_ms))}",
+        f"{terms.name(A.TTL)} < {terms.value(slide.window.ttl)}",
+    )
+
+
+class Update:
+    """An update expression and the type clauses that its parts need."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._sets: list[str] = []
+        self._removes: list[str] = []
+        self.clauses: list[str] = []
+
+    def set(self, attribute: Attribute, value: JsonValue) -> None:
+        self._sets.append(f"{self._terms.name(attribute)} = {self._terms.value(value)}")
+
+    def add_one(self, attribute: Attribute) -> None:
+        name = self._terms.name(attribute)
+        self._sets.append(f"{name} = {name} + {self._terms.value(1)}")
+
+    def operate(self, operations: StateOperations) -> None:
+        """``set``, ``remove``, ``increment`` and ``append`` on keys of the state map."""
+        terms = self._terms
+        for key, value in operations.set.items():
+            self._sets.append(f"{terms.state_key(key)} = {terms.value(value)}")
+        for key in operations.remove:
+            self._removes.append(terms.state_key(key))
+        if operations.increment:
+            zero, number = terms.value(0), terms.value("N")
+            for key, amount in operations.increment.items():
+                path = terms.state_key(key)
+                self._sets.append(f"{path} = if_not_exists({path}, {zero}) + {terms.value(amount)}")
+                self._may_be(path, number)
+        if operations.append:
+            empty, listed = terms.value([]), terms.value("L")
+            for key, items in operations.append.items():
+                path = terms.state_key(key)
+                self._sets.append(
+                    f"{path} = list_append(if_not_exists({path}, {empty}), {terms.value(list(items))})"
+                )
+                self._may_be(path, listed)
+
+    def _may_be(self, path: str, kind: str) -> None:
+        self.clauses.append(f"(attribute_not_exists({path}) OR attribute_type({path}, {kind}))")
+
+    def expression(self) -> str:
+        removes = f" REMOVE {', '.join(self._removes)}" if self._removes else ""
+        return f"SET {', '.join(self._sets)}{removes}"

@@ -1,0 +1,239 @@
+"""The storage ports in memory, under the same conditions: for tests and for trying things out.
+
+One lock makes each call as atomic as DynamoDB's. What is refused is refused by the
+very functions that explain a refusal of DynamoDB.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from session_store.domain.audit_event import AuditEvent
+from session_store.domain.message import Message
+from session_store.domain.page import (
+    ExpiringPosition,
+    MessagePosition,
+    OwnedPosition,
+    Page,
+    PageRequest,
+    RecordPosition,
+)
+from session_store.domain.session import (
+    ExpiringSession,
+    Guard,
+    Owner,
+    Session,
+    SessionSummary,
+    SessionWrite,
+    Slide,
+    Status,
+    already_done,
+    changed,
+    slid,
+    slides,
+    violation,
+)
+from session_store.domain.times import is_over, iso
+from session_store.domain.tool_call import Claim, ToolCallRecord
+from session_store.errors import PayloadTooLargeError, SessionNotFoundError
+from session_store.ports import Storage
+from session_store.storage.codec import ITEM_LIMIT, item_size
+from session_store.storage.memory_pages import (
+    by_creation,
+    by_end,
+    by_message_id,
+    by_start,
+    expiring_position,
+    message_position,
+    message_size,
+    owned_position,
+    paged,
+    record_position,
+    record_size,
+)
+from session_store.storage.session_items import session_item
+
+
+@dataclass(kw_only=True)
+class Memory:
+    """What the adapters share: everything there is, and the lock."""
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    sessions: dict[str, Session] = field(default_factory=dict)
+    messages: dict[str, dict[str, Message]] = field(default_factory=dict)
+    claims: dict[tuple[str, str], Claim] = field(default_factory=dict)
+    records: dict[str, dict[tuple[str, str], ToolCallRecord]] = field(default_factory=dict)
+    events: list[AuditEvent] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySessions:
+    memory: Memory
+
+    def create(self, session: Session) -> None:
+        with self.memory.lock:
+            self._keep(session)
+
+    def read(self, session_id: str) -> Session | None:
+        with self.memory.lock:
+            return self.memory.sessions.get(session_id)
+
+    def write(self, write: SessionWrite) -> Session:
+        with self.memory.lock:
+            session = self.read(write.session_id)
+            if session is not None and already_done(session, write):
+                return session
+            error = violation(session, write.guard, write.change)
+            if session is None or error is not None:
+                raise error or SessionNotFoundError
+            return self._keep(changed(session, write))
+
+    def _keep(self, session: Session) -> Session:
+        if item_size(session_item(session, shards=1)) > ITEM_LIMIT:
+            raise PayloadTooLargeError("The item would pass DynamoDB's limit.", limit=ITEM_LIMIT)
+        self.memory.sessions[session.session_id] = session
+        return session
+
+    def slide(self, slide: Slide) -> Session | None:
+        with self.memory.lock:
+            session = self.read(slide.session_id)
+            if session is None or not slides(session, slide):
+                return session
+            return self._keep(slid(session, slide))
+
+    def delete(self, session_id: str, guard: Guard, event: AuditEvent) -> None:
+        with self.memory.lock:
+            error = violation(self.read(session_id), guard)
+            if error is not None:
+                raise error
+            del self.memory.sessions[session_id]
+            self.memory.events.append(event)
+
+    def page_owned(
+        self, owner: Owner, *, status: Status | None, now_ms: int, page: PageRequest[OwnedPosition]
+    ) -> Page[SessionSummary, OwnedPosition]:
+        with self.memory.lock:
+            owned = [
+                _summary(session)
+                for session in self.memory.sessions.values()
+                if session.owner == owner
+                and status in (None, session.status)
+                and not is_over(session.ttl, now_ms)
+            ]
+        return paged(owned, page, place=owned_position, order=by_creation)
+
+    def page_expiring(
+        self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
+    ) -> Page[ExpiringSession, ExpiringPosition]:
+        with self.memory.lock:
+            ending = [
+                _expiring(session)
+                for session in self.memory.sessions.values()
+                if session.status == status and not is_over(session.ttl, now_ms) and session.ttl <= until
+            ]
+        return paged(ending, page, place=expiring_position, order=by_end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryMessages:
+    memory: Memory
+
+    def put(self, message: Message) -> Message | None:
+        return self.put_all([message], operation_id="").get(message.message_id)
+
+    def put_all(self, messages: Sequence[Message], *, operation_id: str) -> dict[str, Message]:
+        del operation_id
+        with self.memory.lock:
+            held: dict[str, Message] = {}
+            for message in messages:
+                there = self._of(message.session_id).get(message.message_id)
+                if there is not None and not is_over(there.ttl, message.appended_at):
+                    held[there.message_id] = there
+            if not held:
+                for message in messages:
+                    self._of(message.session_id)[message.message_id] = message
+            return held
+
+    def _of(self, session_id: str) -> dict[str, Message]:
+        return self.memory.messages.setdefault(session_id, {})
+
+    def read_all(self, session_id: str, message_ids: Sequence[str]) -> dict[str, Message]:
+        with self.memory.lock:
+            messages = self._of(session_id)
+            return {wanted: messages[wanted] for wanted in message_ids if wanted in messages}
+
+    def page(self, session_id: str, page: PageRequest[MessagePosition]) -> Page[Message, MessagePosition]:
+        with self.memory.lock:
+            messages = list(self._of(session_id).values())
+        return paged(messages, page, place=message_position, order=by_message_id, size=message_size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryToolCalls:
+    memory: Memory
+
+    def record(self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int) -> Claim | None:
+        with self.memory.lock:
+            key = (claim.session_id, claim.tool_call_id)
+            there = self.memory.claims.get(key)
+            if there is not None and not is_over(there.ttl, now_ms):
+                return there
+            self.memory.claims[key] = claim
+            self._of(claim.session_id)[_record_key(record)] = record
+            self.memory.events.append(event)
+            return None
+
+    def _of(self, session_id: str) -> dict[tuple[str, str], ToolCallRecord]:
+        return self.memory.records.setdefault(session_id, {})
+
+    def read_claim(self, session_id: str, tool_call_id: str) -> Claim | None:
+        with self.memory.lock:
+            return self.memory.claims.get((session_id, tool_call_id))
+
+    def read_record(self, claim: Claim) -> ToolCallRecord | None:
+        with self.memory.lock:
+            return self._of(claim.session_id).get((iso(claim.started_at), claim.tool_call_id))
+
+    def page(
+        self, session_id: str, page: PageRequest[RecordPosition]
+    ) -> Page[ToolCallRecord, RecordPosition]:
+        with self.memory.lock:
+            records = list(self._of(session_id).values())
+        return paged(records, page, place=record_position, order=by_start, size=record_size)
+
+
+def memory_storage() -> Storage:
+    """An empty store."""
+    memory = Memory()
+    return Storage(
+        sessions=MemorySessions(memory=memory),
+        messages=MemoryMessages(memory=memory),
+        tool_calls=MemoryToolCalls(memory=memory),
+    )
+
+
+def _record_key(record: ToolCallRecord) -> tuple[str, str]:
+    return iso(record.started_at), record.tool_call_id
+
+
+def _summary(session: Session) -> SessionSummary:
+    return SessionSummary(
+        session_id=session.session_id,
+        owner=session.owner,
+        status=session.status,
+        created_at=session.created_at,
+        ttl=session.ttl,
+        idle_timeout=session.idle_timeout,
+        max_expires_at=session.max_expires_at,
+        home_region=session.home_region,
+    )
+
+
+def _expiring(session: Session) -> ExpiringSession:
+    return ExpiringSession(
+        session_id=session.session_id,
+        owner=session.owner,
+        status=session.status,
+        ttl=session.ttl,
+        home_region=session.home_region,
+    )

@@ -1,0 +1,71 @@
+"""Context messages in DynamoDB."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from session_store.domain.message import Message
+from session_store.domain.page import MessagePosition, Page, PageRequest
+from session_store.schema import CONTEXT_SK_PREFIX, Attribute, session_pk
+from session_store.storage.child_items import message_from, message_item, message_key
+from session_store.storage.client import Client, ConditionFailedError, TransactionRefusedError
+from session_store.storage.expressions import Terms, is_absent
+from session_store.storage.partition import query_partition
+
+A: Final = Attribute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageTable:
+    client: Client
+    region: str
+
+    def put(self, message: Message) -> Message | None:
+        terms = Terms()
+        condition = is_absent(terms, message.appended_at)
+        item = message_item(message, region=self.region)
+        try:
+            self.client.put(item, ConditionExpression=condition, **terms.arguments())
+        except ConditionFailedError as failed:
+            return None if failed.item in (None, item) else message_from(failed.item)
+        return None
+
+    def put_all(self, messages: Sequence[Message], *, operation_id: str) -> dict[str, Message]:
+        puts = [self._put(message) for message in messages]
+        try:
+            self.client.transact(puts, token=operation_id)
+        except TransactionRefusedError as refused:
+            held = (message_from(item) for item in refused.held.values() if item is not None)
+            return {message.message_id: message for message in held}
+        return {}
+
+    def _put(self, message: Message) -> dict[str, Any]:
+        terms = Terms()
+        return {
+            "Put": {
+                "TableName": self.client.table,
+                "Item": message_item(message, region=self.region),
+                "ConditionExpression": is_absent(terms, message.appended_at),
+                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+                **terms.arguments(),
+            }
+        }
+
+    def read_all(self, session_id: str, message_ids: Sequence[str]) -> dict[str, Message]:
+        keys = [message_key(session_id, message_id) for message_id in message_ids]
+        found = (message_from(item) for item in self.client.get_all(keys))
+        return {message.message_id: message for message in found}
+
+    def page(self, session_id: str, page: PageRequest[MessagePosition]) -> Page[Message, MessagePosition]:
+        after = None if page.after is None else message_key(session_id, page.after.message_id)
+        items, more = query_partition(
+            self.client,
+            session_pk(session_id),
+            CONTEXT_SK_PREFIX,
+            limit=page.limit,
+            after=after,
+            descending=page.descending,
+        )
+        messages = tuple(message_from(item) for item in items)
+        last = MessagePosition(message_id=messages[-1].message_id) if more and messages else None
+        return Page(items=messages, next=last)
