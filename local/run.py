@@ -15,6 +15,10 @@ from local.deployment import DeploymentError, deploy
 from local.emulator import REGION, ROOT, EmulatorError, owned, running
 
 STATE: Final = ROOT / ".local"
+API_URL: Final = "api-url"
+"""A file of the state: there exactly while the API answers."""
+
+CREDENTIALS: Final = "credentials"
 DEFAULT_PORT: Final = "4566"
 
 _STARTED: Final = time.monotonic()
@@ -47,9 +51,9 @@ def main(state: Path = STATE) -> int:
 
 def _serve(state: Path, *, port: int) -> NoReturn:
     say(f"starting the emulator on port {port}")
-    with _announcement(state / "api-url") as announcement, running(state, port=port) as emulator:
+    with _announcement(state / API_URL) as announcement, running(state, port=port) as emulator:
         deployed = deploy(emulator, delegates=tenants.PRINCIPALS, say=say)
-        credentials = state / "credentials"
+        credentials = state / CREDENTIALS
         tenants.provision(emulator, api_id=deployed.api_id, file=credentials)
         announcement.write_text(f"{deployed.api_url}\n")
         say("ready")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from local.emulator import ACCOUNT, REGION, Credentials
+from local.signed_http import Answer, Api
 from tests.support.emulator import LiveStack
-from tests.support.http import Answer, Api
 
 UNKNOWN_KEY = Credentials(access_key_id="AKIAEXAMPLEEXAMPLE00", secret_access_key="of nobody")
 

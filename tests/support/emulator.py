@@ -9,7 +9,7 @@ import pytest
 from local import tenants
 from local.deployment import Deployed, deploy
 from local.emulator import Credentials, Emulator, free_port, running
-from tests.support.http import Api
+from local.signed_http import Api
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
