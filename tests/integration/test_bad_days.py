@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from session_store.domain.page import PageRequest
-from session_store.domain.session import ANY_STATUS, PREDECESSORS, ReplaceState, Status, Transition
+from session_store.domain.session import ANY_STATUS, Status
+from session_store.domain.session_write import PREDECESSORS, ReplaceState, Transition
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import (
     OutcomeUnknownError,

@@ -7,15 +7,12 @@ from typing import Any
 import pytest
 
 from session_store.domain.page import PageRequest
-from session_store.domain.session import (
-    ANY_STATUS,
+from session_store.domain.session import ANY_STATUS, Owner, Session, Status
+from session_store.domain.session_write import (
     CLOSED_RETENTION,
     PREDECESSORS,
     Change,
-    Owner,
     ReplaceState,
-    Session,
-    Status,
     Transition,
     changed,
 )

@@ -8,17 +8,9 @@ from session_store.domain.audit_event import AuditEvent
 from session_store.domain.identifiers import MessageIds, mint_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import Message
-from session_store.domain.session import (
-    WRITABLE,
-    Author,
-    Change,
-    Guard,
-    Owner,
-    Session,
-    SessionWrite,
-    Slide,
-    Status,
-)
+from session_store.domain.session import WRITABLE, Author, Owner, Session, Status
+from session_store.domain.session_write import Change, Guard, SessionWrite
+from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ClaimStatus, ToolCallRecord
 from session_store.domain.window import Window
 

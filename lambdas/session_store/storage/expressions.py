@@ -7,7 +7,9 @@ reserved word is ever spelled into an expression.
 from typing import Any, Final
 
 from session_store.domain.json_values import JsonValue
-from session_store.domain.session import SLIDING, Guard, Owner, Slide, Status
+from session_store.domain.session import SLIDING, Owner, Status
+from session_store.domain.session_write import Guard
+from session_store.domain.slide import Slide
 from session_store.domain.state_operations import StateOperations
 from session_store.domain.times import seconds
 from session_store.schema import Attribute

@@ -18,21 +18,9 @@ from session_store.domain.page import (
     PageRequest,
     RecordPosition,
 )
-from session_store.domain.session import (
-    ExpiringSession,
-    Guard,
-    Owner,
-    Session,
-    SessionSummary,
-    SessionWrite,
-    Slide,
-    Status,
-    already_done,
-    changed,
-    slid,
-    slides,
-    violation,
-)
+from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
+from session_store.domain.session_write import Guard, SessionWrite, already_done, changed, violation
+from session_store.domain.slide import Slide, slid, slides
 from session_store.domain.times import is_over, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import PayloadTooLargeError, SessionNotFoundError

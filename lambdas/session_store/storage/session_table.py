@@ -4,19 +4,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from session_store.domain.audit_event import AuditEvent
-from session_store.domain.session import (
+from session_store.domain.session import Session, Status
+from session_store.domain.session_write import (
     Change,
     Guard,
     ReplaceState,
-    Session,
     SessionWrite,
-    Slide,
-    Status,
     Transition,
     already_done,
     closed_until,
     violation,
 )
+from session_store.domain.slide import Slide
 from session_store.domain.state_operations import StateOperations
 from session_store.domain.times import iso
 from session_store.errors import SessionNotFoundError
