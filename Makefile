@@ -14,8 +14,8 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate
 	--no-emit-index-url --no-header --no-annotate
 
 export PYTHONPATH := lambdas:.
-# The CDK's library runs on Node.js 20 and says at every start that it is old.
-export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := true
+# The CDK library runs on Node.js 20, and would say at every start that it is old.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run demo test check format openapi lock clean

@@ -107,7 +107,6 @@ class _Cdk:
             "CDK_HOME": str(emulator.state / "cdk"),
             "CDK_DISABLE_VERSION_CHECK": "1",
             "CDK_DISABLE_CLI_TELEMETRY": "true",
-            "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "true",
             "NODE_NO_WARNINGS": "1",
         }
 
