@@ -83,7 +83,8 @@ class Resolver:
         return Request(
             store=self.store,
             caller=caller,
-            path={name: unquote(value, errors="strict") for name, value in path.items()},
+            # What is no UTF-8 becomes U+FFFD, which no name in a path may hold.
+            path={name: unquote(value) for name, value in path.items()},
             headers=headers,
             query=query_of(event, [parameter.name for parameter in operation.query]),
             body=None if operation.body is None else body_of(event, operation.body),
