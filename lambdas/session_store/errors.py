@@ -130,3 +130,7 @@ class OutcomeUnknownError(StoreError):
 
 class ConfigurationError(Exception):
     """A setting is missing or wrong. Raised at start, never while serving."""
+
+
+class UnreadableRecordError(Exception):
+    """A record of the stream that cannot be understood; the message says why and quotes nothing."""

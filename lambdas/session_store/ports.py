@@ -5,13 +5,14 @@ that both pass. Every method may raise ThrottledError (nothing was done, try aga
 and every write OutcomeUnknownError (the answer was lost).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from session_store.domain.audit_event import AuditEvent
+from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.message import Message
 from session_store.domain.page import (
+    AuditPosition,
     ExpiringPosition,
     MessagePosition,
     OwnedPosition,
@@ -20,6 +21,7 @@ from session_store.domain.page import (
     RecordPosition,
 )
 from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
+from session_store.domain.session_end import SessionEnd
 from session_store.domain.session_write import Guard, SessionWrite
 from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ToolCallRecord
@@ -126,6 +128,28 @@ class ToolCallStorage(Protocol):
         ...
 
 
+class AuditStorage(Protocol):
+    def put(self, change: AuditChange) -> None:
+        """Keep the change; one that is kept already is the same one, delivered again."""
+        ...
+
+    def page(self, session_id: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
+        """The trail of a session in time order, read consistently."""
+        ...
+
+
+class CleanupQueue(Protocol):
+    def send(self, end: SessionEnd) -> None:
+        """Ask for the clean-up after a session. Asked twice, it is done once."""
+        ...
+
+
+class Quarantine(Protocol):
+    def keep(self, raw: Mapping[str, Any], *, name: str, reason: str) -> None:
+        """Keep a record of the stream whole, under a name of its own; kept twice, it is there once."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
     """One adapter of each storage port."""
@@ -133,3 +157,4 @@ class Storage:
     sessions: SessionStorage
     messages: MessageStorage
     tool_calls: ToolCallStorage
+    audit: AuditStorage

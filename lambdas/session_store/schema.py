@@ -68,6 +68,10 @@ class Attribute(StrEnum):
     ACTOR = "actor"
     REQUEST_ID = "requestId"
     REGION = "region"
+    CHANGES = "changes"
+    SEQUENCE_NUMBER = "sequenceNumber"
+    CHANGED_ITEM = "changedItem"
+    """The sort key of the item that changed; its partition key is the audit item's own."""
 
 
 class Entity(StrEnum):
@@ -78,6 +82,7 @@ class Entity(StrEnum):
     TOOL_CLAIM = "toolClaim"
     TOOL_RECORD = "toolRecord"
     AUDIT_EVENT = "auditEvent"
+    AUDIT_CHANGE = "auditChange"
 
 
 SESSION_SK: Final = "metadata"
@@ -85,6 +90,10 @@ SESSION_PK_PREFIX: Final = "session#"
 CONTEXT_SK_PREFIX: Final = "context#"
 CALL_SK_PREFIX: Final = "call#"
 TOOL_SK_PREFIX: Final = "tool#"
+HEARTBEAT_PK_PREFIX: Final = "heartbeat#"
+
+SEQUENCE_NUMBER_DIGITS: Final = 40
+"""The longest sequence number of a stream (*StreamRecord*: 21 to 40 characters)."""
 
 
 def escape(identifier: str) -> str:
@@ -112,6 +121,11 @@ def record_sk(started_at: str, tool_call_id: str) -> str:
 def audit_event_sk(at: str, event_name: str, operation_id: str) -> str:
     """In time order, and unique per operation."""
     return f"{at}#event#{event_name}#{escape(operation_id)}"
+
+
+def audit_change_sk(at: str, sequence_number: str, stream: str) -> str:
+    """In time order, in the order of the stream within a second, and unique per stream and sequence number."""
+    return f"{at}#change#{sequence_number.rjust(SEQUENCE_NUMBER_DIGITS, '0')}#{escape(stream)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,5 +187,11 @@ class Env(StrEnum):
 
     STATUS_SHARDS = "STATUS_SHARDS"
     AUDIT_RETENTION_DAYS = "AUDIT_RETENTION_DAYS"
+    AUDIT_DIGESTED = "AUDIT_DIGESTED"
+    """Comma-separated attributes whose values the audit tells by size and SHA-256 alone."""
+
+    CLEANUP_QUEUE_URL = "CLEANUP_QUEUE_URL"
+    CLEANUP_DELAY_SECONDS = "CLEANUP_DELAY_SECONDS"
+    QUARANTINE_BUCKET = "QUARANTINE_BUCKET"
     GATEWAY_DECODES_PATH = "GATEWAY_DECODES_PATH"
     """``true`` where the gateway hands the function a decoded path (the emulator; API Gateway does not)."""

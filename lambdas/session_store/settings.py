@@ -27,6 +27,30 @@ class Settings:
     gateway_decodes_path: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSettings:
+    """What a consumer of the stream must know beside ``Settings``. ``cleanup_delay`` in seconds."""
+
+    cleanup_queue_url: str
+    cleanup_delay: int
+    quarantine_bucket: str
+    digested: frozenset[str]
+
+
+def read_stream_settings(environment: Mapping[str, str]) -> StreamSettings:
+    """Settings of the stream's consumer from environment variables.
+
+    Raises:
+        ConfigurationError: a variable is missing or wrong; names it.
+    """
+    return StreamSettings(
+        cleanup_queue_url=_text(environment, Env.CLEANUP_QUEUE_URL),
+        cleanup_delay=_number(environment, Env.CLEANUP_DELAY_SECONDS, low=0, high=900),
+        quarantine_bucket=_text(environment, Env.QUARANTINE_BUCKET),
+        digested=frozenset(_list(environment, Env.AUDIT_DIGESTED, required=False)),
+    )
+
+
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """Settings from environment variables.
 

@@ -1,7 +1,8 @@
-"""What is written to the audit trail inside a transaction, not by the stream."""
+"""The audit trail: changes that the stream tells, and events that are written with what they tell of."""
 
 from dataclasses import dataclass
 
+from session_store.domain.differences import Difference
 from session_store.domain.session import Author
 
 
@@ -15,4 +16,36 @@ class AuditEvent:
     author: Author
     region: str
     operation_id: str
+    ttl: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditChange:
+    """One record of the stream. ``author`` is None where the stream cannot tell who did it."""
+
+    pk: str
+    sk: str
+    """Of the item that changed."""
+
+    event_name: str
+    at: int
+    author: Author | None
+    region: str
+    stream: str
+    sequence_number: str
+    changes: tuple[Difference, ...]
+    ttl: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """A line of the trail as its reader sees it. ``kind`` is ``change`` or ``event``."""
+
+    kind: str
+    event_name: str
+    at: int
+    actor: str | None
+    region: str
+    sequence_number: str | None
+    changes: tuple[Difference, ...]
     ttl: int

@@ -42,6 +42,13 @@ class OwnedPosition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPosition:
+    """``sk`` of the last entry: times, kinds and sequence numbers order the trail together."""
+
+    sk: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShardPosition:
     """The last session consumed of one shard of the status/ttl index."""
 

@@ -1,13 +1,20 @@
-"""Audit events as items of the audit table."""
+"""The audit trail as items of the audit table, and back."""
 
-from typing import Final
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
 
-from session_store.domain.audit_event import AuditEvent
-from session_store.domain.times import iso
-from session_store.schema import Attribute, Entity, audit_event_sk, session_pk
-from session_store.storage.codec import Item, to_item
+from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
+from session_store.domain.differences import Difference, Operation
+from session_store.domain.json_values import JsonValue, decode_stored, encode
+from session_store.domain.times import from_iso, iso
+from session_store.schema import Attribute, Entity, audit_change_sk, audit_event_sk, session_pk
+from session_store.storage.codec import Item, from_item, to_item
 
 A: Final = Attribute
+EVENT: Final = "event"
+CHANGE: Final = "change"
+STREAM_DIGITS: Final = 8
 
 
 def audit_event_item(event: AuditEvent) -> Item:
@@ -17,7 +24,7 @@ def audit_event_item(event: AuditEvent) -> Item:
             A.PK: session_pk(event.session_id),
             A.SK: audit_event_sk(at, event.event_name, event.operation_id),
             A.ENTITY: Entity.AUDIT_EVENT,
-            A.KIND: "event",
+            A.KIND: EVENT,
             A.EVENT_NAME: event.event_name,
             A.AT: at,
             A.ACTOR: event.author.principal,
@@ -25,4 +32,64 @@ def audit_event_item(event: AuditEvent) -> Item:
             A.REGION: event.region,
             A.TTL: event.ttl,
         }
+    )
+
+
+def audit_change_item(change: AuditChange) -> Item:
+    """The differences are JSON text: they are read whole, and hold keys that a map could not."""
+    at = iso(change.at)
+    stream = hashlib.sha256(change.stream.encode()).hexdigest()[:STREAM_DIGITS]
+    author = {} if change.author is None else _author(change.author.principal, change.author.request_id)
+    return to_item(
+        {
+            A.PK: change.pk,
+            A.SK: audit_change_sk(at, change.sequence_number, stream),
+            A.ENTITY: Entity.AUDIT_CHANGE,
+            A.KIND: CHANGE,
+            A.EVENT_NAME: change.event_name,
+            A.AT: at,
+            **author,
+            A.REGION: change.region,
+            A.CHANGED_ITEM: change.sk,
+            A.SEQUENCE_NUMBER: change.sequence_number,
+            A.CHANGES: encode([_written(each) for each in change.changes]).decode(),
+            A.TTL: change.ttl,
+        }
+    )
+
+
+def _author(principal: str, request_id: str) -> dict[str, JsonValue]:
+    return {A.ACTOR: principal, A.REQUEST_ID: request_id}
+
+
+def _written(difference: Difference) -> dict[str, JsonValue]:
+    written: dict[str, JsonValue] = {"op": difference.operation.value, "path": difference.path}
+    if difference.operation is not Operation.ADDED:
+        written["old"] = difference.old
+    if difference.operation is not Operation.REMOVED:
+        written["new"] = difference.new
+    return written
+
+
+def audit_entry_from(item: Item) -> AuditEntry:
+    stored = from_item(item)
+    changes = decode_stored(stored[A.CHANGES]) if A.CHANGES in stored else []
+    return AuditEntry(
+        kind=stored[A.KIND],
+        event_name=stored[A.EVENT_NAME],
+        at=from_iso(stored[A.AT]),
+        actor=stored.get(A.ACTOR),
+        region=stored[A.REGION],
+        sequence_number=stored.get(A.SEQUENCE_NUMBER),
+        changes=tuple(_difference(each) for each in changes),
+        ttl=stored[A.TTL],
+    )
+
+
+def _difference(written: Mapping[str, Any]) -> Difference:
+    return Difference(
+        operation=Operation(written["op"]),
+        path=written["path"],
+        old=written.get("old"),
+        new=written.get("new"),
     )

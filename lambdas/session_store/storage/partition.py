@@ -15,16 +15,16 @@ PAGE_BYTES: Final = 3 * 1024 * 1024
 def query_partition(
     client: Client, pk: str, prefix: str, *, limit: int, after: Item | None, descending: bool = False
 ) -> tuple[list[Item], bool]:
-    """Up to ``limit`` items whose sort key starts with ``prefix``, consistently, and whether there are more.
+    """Up to ``limit`` items whose sort key starts with ``prefix`` (all, if empty), consistently, and whether there are more.
 
     DynamoDB ends a page at 1 MB; pages are joined until the limit is reached.
     """
     terms = Terms()
+    keys = f"{terms.name(A.PK)} = {terms.value(pk)}"
+    if prefix:
+        keys = all_of(keys, f"begins_with({terms.name(A.SK)}, {terms.value(prefix)})")
     arguments: dict[str, Any] = {
-        "KeyConditionExpression": all_of(
-            f"{terms.name(A.PK)} = {terms.value(pk)}",
-            f"begins_with({terms.name(A.SK)}, {terms.value(prefix)})",
-        ),
+        "KeyConditionExpression": keys,
         "ConsistentRead": True,
         "ScanIndexForward": not descending,
         **terms.arguments(),

@@ -1,0 +1,59 @@
+"""The consumer of the table's stream: audit, and the end of sessions."""
+
+import hashlib
+import os
+from typing import Any, Final
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    process_partial_response,
+)
+from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
+from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import DynamoDBRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from audit_consumer.records import decoded
+from session_store.bootstrap import open_stream_consumer
+from session_store.errors import UnreadableRecordError
+from session_store.settings import read_settings, read_stream_settings
+
+logger = Logger()
+metrics = Metrics()
+processor: Final = BatchProcessor(EventType.DynamoDBStreams, raise_on_entire_batch_failure=False)
+
+settings = read_settings(os.environ)
+consumer, quarantine = open_stream_consumer(settings, read_stream_settings(os.environ))
+
+
+def consume(record: DynamoDBRecord) -> None:
+    """Audit one record; what cannot be understood is kept whole and reported, and blocks nothing."""
+    try:
+        consumer.consume(decoded(record.raw_event))
+    except UnreadableRecordError as error:
+        quarantine.keep(record.raw_event, name=_name(record), reason=str(error))
+        metrics.add_metric(name="Quarantined", unit=MetricUnit.Count, value=1)
+        logger.error("quarantined", reason=str(error), sequence_number=_sequence_number(record))
+    else:
+        metrics.add_metric(name="Audited", unit=MetricUnit.Count, value=1)
+
+
+def _sequence_number(record: DynamoDBRecord) -> str:
+    return str((record.raw_event.get("dynamodb") or {}).get("SequenceNumber", "none"))
+
+
+def _name(record: DynamoDBRecord) -> str:
+    """The same for the same record, whenever and however often it comes."""
+    stream = hashlib.sha256(str(record.raw_event.get("eventSourceARN")).encode()).hexdigest()[:8]
+    return f"{stream}-{_sequence_number(record)}"
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+    """Answer with the records that failed; Lambda delivers again from the lowest of them."""
+    return process_partial_response(
+        event=event, record_handler=consume, processor=processor, context=context
+    )

@@ -1,0 +1,121 @@
+"""What changed between two images of an item, path by path."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from session_store.domain.json_values import JsonValue, canonical
+
+LARGEST_VALUE: Final = 1024
+"""Bytes of JSON up to which a value is shown; a larger one is told by its size and SHA-256."""
+
+LARGEST_TOTAL: Final = 256 * 1024
+"""Bytes of JSON that the changes of one item may take, well under DynamoDB's 400 KB."""
+
+
+class Operation(StrEnum):
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """``path`` is a JSON Pointer (RFC 6901) from the item: ``/state/a.b/0``.
+
+    ``old`` is None where the value was added, ``new`` where it was removed.
+    """
+
+    operation: Operation
+    path: str
+    old: JsonValue = None
+    new: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposure:
+    """Which attributes are never shown, but told by size and hash alone."""
+
+    digested: frozenset[str]
+
+    def shows(self, path: str) -> bool:
+        return path.split("/", 2)[1] not in self.digested
+
+
+def differences(
+    old: Mapping[str, JsonValue], new: Mapping[str, JsonValue], *, exposure: Exposure
+) -> tuple[Difference, ...]:
+    """Every path that differs, in the order of the paths.
+
+    A map is compared key by key, a list position by position. What stands on one
+    side only is one difference, however deep it is. Where all that would take more
+    than an item can hold, the attributes are compared whole.
+    """
+    found = tuple(_shown(found, exposure) for found in _within("", old, new, exposure))
+    if sum(_size(each.old) + _size(each.new) + len(each.path) for each in found) <= LARGEST_TOTAL:
+        return found
+    nothing = Exposure(digested=frozenset({*old, *new}))
+    return tuple(_shown(found, nothing) for found in _within("", old, new, nothing))
+
+
+def _within(
+    path: str, old: Mapping[str, JsonValue], new: Mapping[str, JsonValue], exposure: Exposure
+) -> Iterator[Difference]:
+    for key in sorted({*old, *new}):
+        here = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+        if key not in new:
+            yield Difference(operation=Operation.REMOVED, path=here, old=old[key])
+        elif key not in old:
+            yield Difference(operation=Operation.ADDED, path=here, new=new[key])
+        else:
+            yield from _between(here, old[key], new[key], exposure)
+
+
+def _between(path: str, old: JsonValue, new: JsonValue, exposure: Exposure) -> Iterator[Difference]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping) and exposure.shows(path):
+        yield from _within(path, old, new, exposure)
+    elif isinstance(old, list) and isinstance(new, list) and exposure.shows(path):
+        yield from _along(path, old, new, exposure)
+    elif not _same(old, new):
+        yield Difference(operation=Operation.CHANGED, path=path, old=old, new=new)
+
+
+def _along(
+    path: str, old: Sequence[JsonValue], new: Sequence[JsonValue], exposure: Exposure
+) -> Iterator[Difference]:
+    for position in range(max(len(old), len(new))):
+        here = f"{path}/{position}"
+        if position >= len(new):
+            yield Difference(operation=Operation.REMOVED, path=here, old=old[position])
+        elif position >= len(old):
+            yield Difference(operation=Operation.ADDED, path=here, new=new[position])
+        else:
+            yield from _between(here, old[position], new[position], exposure)
+
+
+def _same(old: JsonValue, new: JsonValue) -> bool:
+    """Equality of JSON values; Python alone takes ``True`` for ``1``."""
+    return canonical(old) == canonical(new)
+
+
+def _shown(found: Difference, exposure: Exposure) -> Difference:
+    shows = exposure.shows(found.path)
+    return Difference(
+        operation=found.operation,
+        path=found.path,
+        old=None if found.operation is Operation.ADDED else _told(found.old, shows=shows),
+        new=None if found.operation is Operation.REMOVED else _told(found.new, shows=shows),
+    )
+
+
+def _told(value: JsonValue, *, shows: bool) -> JsonValue:
+    text = canonical(value)
+    if shows and len(text) <= LARGEST_VALUE:
+        return value
+    return {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+
+
+def _size(value: Any) -> int:  # noqa: ANN401 - a JSON value
+    return len(canonical(value))

@@ -1,0 +1,35 @@
+"""The end of a session, and how expiry is told from deletion."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from session_store.domain.session import Owner
+from session_store.domain.times import is_over
+
+
+class EndReason(StrEnum):
+    EXPIRED = "expired"
+    DELETED = "deleted"
+
+
+def end_reason(*, by_service: bool, ttl: int, removed_at_ms: int) -> EndReason:
+    """Expiry is DynamoDB's own removal, or one after the item's time: replicas lose the service's identity."""
+    expired = by_service or is_over(ttl, removed_at_ms)
+    return EndReason.EXPIRED if expired else EndReason.DELETED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnd:
+    """What is left to do after a session: its children, its credentials, and the news of it.
+
+    ``created_at`` and ``ended_at`` in milliseconds.
+    """
+
+    session_id: str
+    owner: Owner
+    reason: EndReason
+    status: str
+    version: int
+    created_at: int
+    ended_at: int
+    credential_refs: tuple[str, ...]

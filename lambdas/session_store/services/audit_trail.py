@@ -1,0 +1,151 @@
+"""The audit trail: every change once, and what the end of a session sets off."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from session_store.domain.audit_event import AuditChange, AuditEntry
+from session_store.domain.caller import Caller
+from session_store.domain.differences import Exposure, differences
+from session_store.domain.json_values import JsonValue
+from session_store.domain.page import AuditPosition, Page, PageRequest
+from session_store.domain.session import Author, Owner
+from session_store.domain.session_end import EndReason, SessionEnd, end_reason
+from session_store.domain.stream_record import EXPIRY_PRINCIPAL, StreamEvent, StreamRecord
+from session_store.domain.times import from_iso, is_over, seconds
+from session_store.errors import UnreadableRecordError
+from session_store.ports import AuditStorage, CleanupQueue
+from session_store.schema import SESSION_PK_PREFIX, Attribute, Entity
+from session_store.services.access import SessionAccess
+
+A: Final = Attribute
+KEYS: Final = frozenset({A.PK, A.SK})
+NAMES: Final = {
+    Entity.SESSION: "Session",
+    Entity.MESSAGE: "Message",
+    Entity.TOOL_CLAIM: "ToolClaim",
+    Entity.TOOL_RECORD: "ToolRecord",
+}
+VERBS: Final = {
+    StreamEvent.INSERT: "Created",
+    StreamEvent.MODIFY: "Changed",
+    StreamEvent.REMOVE: "Removed",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditTrail:
+    """What a session's owner sees of the trail."""
+
+    storage: AuditStorage
+    access: SessionAccess
+
+    def page(
+        self, caller: Caller, session_id: str, page: PageRequest[AuditPosition]
+    ) -> Page[AuditEntry, AuditPosition]:
+        """Changes and events of a session, the oldest first.
+
+        Raises:
+            SessionNotFoundError
+        """
+        self.access.read(caller, session_id)
+        found = self.storage.page(session_id, page)
+        now_ms = self.access.clock.now_ms()
+        return replace(found, items=tuple(entry for entry in found.items if not is_over(entry.ttl, now_ms)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamConsumer:
+    """What is done with each record of the table's stream; doing it again changes nothing."""
+
+    storage: AuditStorage
+    cleanup: CleanupQueue
+    exposure: Exposure
+    region: str
+    audit_retention: int
+    """Seconds that an audit item is kept."""
+
+    def consume(self, record: StreamRecord) -> None:
+        """Audit the record and, where a session ended here, ask for the clean-up.
+
+        Only what this region wrote is audited here: another region's write arrives as
+        a record of this region's stream too, and is audited over there. The removal
+        of a child goes with its session's summary.
+
+        Raises:
+            UnreadableRecordError: an item of no kind that this store writes.
+        """
+        entity = _entity(record.new or record.old)
+        if not self._is_ours(record) or _goes_with_its_session(record, entity):
+            return
+        try:
+            end = self._end(record, entity)
+            change = self._change(record, entity, end)
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnreadableRecordError(f"an item without what its kind has ({type(error).__name__})") from error
+        self.storage.put(change)
+        if end is not None:
+            self.cleanup.send(end)
+
+    def _is_ours(self, record: StreamRecord) -> bool:
+        if record.event is StreamEvent.REMOVE:
+            return record.old.get(A.HOME_REGION) == self.region
+        return record.new.get(A.WRITE_REGION) == self.region
+
+    def _end(self, record: StreamRecord, entity: Entity) -> SessionEnd | None:
+        if record.event is not StreamEvent.REMOVE or entity is not Entity.SESSION:
+            return None
+        old = record.old
+        return SessionEnd(
+            session_id=record.pk.removeprefix(SESSION_PK_PREFIX),
+            owner=Owner(tenant=old[A.TENANT], subject=old[A.SUBJECT]),
+            reason=end_reason(by_service=record.by_service, ttl=old[A.TTL], removed_at_ms=record.at),
+            status=old[A.STATUS],
+            version=old[A.VERSION],
+            created_at=from_iso(old[A.CREATED_AT]),
+            ended_at=record.at,
+            credential_refs=tuple(old.get(A.CREDENTIAL_REFS, ())),
+        )
+
+    def _change(self, record: StreamRecord, entity: Entity, end: SessionEnd | None) -> AuditChange:
+        expired = end is not None and end.reason is EndReason.EXPIRED
+        return AuditChange(
+            pk=record.pk,
+            sk=record.sk,
+            event_name=NAMES[entity] + ("Expired" if expired else VERBS[record.event]),
+            at=record.at,
+            author=_author(record, expired=expired),
+            region=self.region,
+            stream=record.stream,
+            sequence_number=record.sequence_number,
+            changes=differences(_facts(record.old), _facts(record.new), exposure=self.exposure),
+            ttl=seconds(record.at) + self.audit_retention,
+        )
+
+
+def _goes_with_its_session(record: StreamRecord, entity: Entity) -> bool:
+    return record.event is StreamEvent.REMOVE and entity is not Entity.SESSION
+
+
+def _entity(image: Mapping[str, JsonValue]) -> Entity:
+    try:
+        entity = Entity(image.get(A.ENTITY))
+    except ValueError as error:
+        raise UnreadableRecordError("an item of a kind that this store does not write") from error
+    if entity not in NAMES:
+        raise UnreadableRecordError("an item of a kind that this table does not hold")
+    return entity
+
+
+def _author(record: StreamRecord, *, expired: bool) -> Author | None:
+    """Who wrote. A deletion's record does not tell; the event written with the deletion does."""
+    if expired:
+        return Author(principal=EXPIRY_PRINCIPAL, request_id="")
+    if record.event is StreamEvent.REMOVE:
+        return None
+    author: Mapping[str, Any] = record.new[A.UPDATED_BY]
+    return Author(principal=author[A.ACTOR], request_id=author[A.REQUEST_ID])
+
+
+def _facts(image: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: value for name, value in image.items() if name not in KEYS}

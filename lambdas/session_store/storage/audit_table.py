@@ -1,0 +1,39 @@
+"""The audit trail in DynamoDB."""
+
+from dataclasses import dataclass
+
+from session_store.domain.audit_event import AuditChange, AuditEntry
+from session_store.domain.page import AuditPosition, Page, PageRequest
+from session_store.schema import Attribute, session_pk
+from session_store.storage.audit_items import audit_change_item, audit_entry_from
+from session_store.storage.client import Client, ConditionFailedError
+from session_store.storage.codec import from_attribute, to_item
+from session_store.storage.expressions import Terms, is_absent
+from session_store.storage.partition import query_partition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditTable:
+    client: Client
+    """Of the audit table."""
+
+    def put(self, change: AuditChange) -> None:
+        terms = Terms()
+        condition = is_absent(terms)
+        try:
+            self.client.put(
+                audit_change_item(change), ConditionExpression=condition, **terms.arguments()
+            )
+        except ConditionFailedError:
+            # Delivered again: the key is the record's own, so what is there is this change.
+            return
+
+    def page(self, session_id: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
+        pk = session_pk(session_id)
+        after = None if page.after is None else to_item({Attribute.PK: pk, Attribute.SK: page.after.sk})
+        items, more = query_partition(
+            self.client, pk, "", limit=page.limit, after=after, descending=page.descending
+        )
+        entries = tuple(audit_entry_from(item) for item in items)
+        last = AuditPosition(sk=from_attribute(items[-1][Attribute.SK])) if more and items else None
+        return Page(items=entries, next=last)
