@@ -1,0 +1,135 @@
+"""A store in memory whose time and ids the test holds in its hand."""
+
+import base64
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from session_store.bootstrap import Store, store_on
+from session_store.domain.caller import Caller, Permission
+from session_store.domain.identifiers import MessageIds, region_code
+from session_store.domain.session import Session, Slide, Status
+from session_store.ports import Storage
+from session_store.services.sessions import NewSession
+from session_store.settings import Settings
+from session_store.storage.memory import Memory, MemoryMessages, MemorySessions, MemoryToolCalls
+
+REGION: Final = "us-east-1"
+START: Final = 1_800_000_000_500
+"""In milliseconds: half a second into a second, so that rounding shows."""
+
+DAY: Final = 86_400
+AUDIT_RETENTION: Final = 90 * DAY
+ALICE: Final = Caller(tenant="111122223333:role/backend", subject="alice", request_id="request-1")
+BOB: Final = Caller(tenant="111122223333:role/backend", subject="bob", request_id="request-2")
+STRANGER: Final = Caller(tenant="444455556666:role/backend", subject="alice", request_id="request-3")
+OPERATOR: Final = Caller(tenant="111122223333:role/ops", permissions=frozenset({Permission.OPS}))
+
+
+class SettableClock:
+    def __init__(self, now_ms: int = START) -> None:
+        self.now = now_ms
+
+    def now_ms(self) -> int:
+        return self.now
+
+    def pass_(self, seconds: float) -> None:
+        self.now += round(seconds * 1000)
+
+
+class CountingIds:
+    """The first id ends in 1, the second in 2, and so on."""
+
+    def __init__(self) -> None:
+        self._minted = 0
+        self._messages = MessageIds(random_bytes=self._bytes)
+
+    def _bytes(self, length: int) -> bytes:
+        self._minted += 1
+        return self._minted.to_bytes(length)
+
+    def session_id(self, region: str) -> str:
+        return f"{region_code(region)}-{base64.b32encode(self._bytes(20)).decode().lower()}"
+
+    def message_id(self, now_ms: int) -> str:
+        return self._messages.mint(now_ms)
+
+    def operation_id(self) -> str:
+        return f"operation-{int.from_bytes(self._bytes(8))}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchedSessions(MemorySessions):
+    """Remembers the slides that it was asked for."""
+
+    asked: list[Slide] = field(default_factory=list)
+
+    def slide(self, slide: Slide) -> Session | None:
+        self.asked.append(slide)
+        return MemorySessions.slide(self, slide)
+
+
+def settings(**changes: Any) -> Settings:
+    values: dict[str, Any] = {
+        "table": "sessions",
+        "audit_table": "audit",
+        "region": REGION,
+        "regions": (REGION,),
+        "delegates": frozenset(),
+        "status_shards": 4,
+        "audit_retention": AUDIT_RETENTION,
+        "gateway_decodes_path": False,
+    }
+    return Settings(**{**values, **changes})
+
+
+class World:
+    """``memory`` is the raw table; ``slides`` are those that the use cases asked for."""
+
+    def __init__(self, *, region: str = REGION) -> None:
+        self.clock = SettableClock()
+        self.ids = CountingIds()
+        self.memory = Memory()
+        self.sessions = WatchedSessions(memory=self.memory)
+        self.store = self.seen_from(region)
+
+    @property
+    def slides(self) -> list[Slide]:
+        return self.sessions.asked
+
+    def seen_from(self, region: str) -> Store:
+        """The use cases as another region's function has them, over the same memory."""
+        storage = Storage(
+            sessions=self.sessions,
+            messages=MemoryMessages(memory=self.memory),
+            tool_calls=MemoryToolCalls(memory=self.memory),
+        )
+        return store_on(storage, settings(region=region), clock=self.clock, ids=self.ids)
+
+    def open(
+        self,
+        *,
+        status: Status = Status.ACTIVE,
+        idle_timeout: int = 3600,
+        max_lifetime: int = 30 * DAY,
+        state: dict[str, Any] | None = None,
+        caller: Caller = ALICE,
+    ) -> Session:
+        """A session moved through the use cases to ``status``."""
+        new = NewSession(
+            idle_timeout=idle_timeout,
+            max_lifetime=max_lifetime,
+            state=state or {},
+            protocol={},
+            credential_refs=(),
+        )
+        session = self.store.sessions.create(caller, new)
+        if status is Status.INITIALIZING:
+            return session
+        for step in (Status.ACTIVE, Status.CLOSING, Status.CLOSED):
+            session = self.store.sessions.move(caller, session.session_id, step)
+            if step is status:
+                break
+        return session
+
+    def stored(self, session_id: str) -> Session:
+        return self.memory.sessions[session_id]
