@@ -48,7 +48,7 @@ def respelled(value: Any, draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
     if isinstance(value, list):
         return f"{space}[{f',{space}'.join(respelled(child, draw) for child in value)}]{space}"
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        return space + draw(st.sampled_from(_spellings(value)))
+        return f"{space}{draw(st.sampled_from(_spellings(value)))}"
     return json.dumps(value, ensure_ascii=draw(st.booleans()))
 
 
