@@ -51,6 +51,7 @@ def loaded() -> Any:
     return importlib.import_module("session_api.handler")
 
 
+@pytest.mark.filterwarnings("ignore:No application metrics to publish")
 def test_the_function_answers_and_sets_its_deadline(
     environment: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
