@@ -1,6 +1,7 @@
 """The API in process: the resolver over a store in memory, with all that it logs and counts."""
 
 import io
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from tests.support.gateway import rest_event
 from tests.support.world import World, settings
 
 ANYONE: Final = frozenset({"*"})
+NUMBERS: Final = itertools.count()
+"""Of the loggers: one name is one logger, and each API has its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,7 @@ class InProcessApi:
         self._resolver = Resolver(
             store=world.store,
             settings=settings(**{"delegates": ANYONE, **changes}),
-            logger=Logger(service=f"test-{id(self)}", level="DEBUG", stream=self._stream),
+            logger=Logger(service=f"test-{next(NUMBERS)}", level="DEBUG", stream=self._stream),
             metrics=self._metrics,
         )
         self._app = self._resolver.build()

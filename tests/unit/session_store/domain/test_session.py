@@ -57,7 +57,7 @@ ORDER = [
 ]
 
 
-@pytest.mark.parametrize(("now", "to"), product(Status, PREDECESSORS))
+@pytest.mark.parametrize(("now", "to"), list(product(Status, PREDECESSORS)))
 def test_only_forward_steps_are_admitted(now: Status, to: Status) -> None:
     guard = a_guard(statuses=PREDECESSORS[to])
     error = violation(a_session(status=now), guard, Transition(to=to))

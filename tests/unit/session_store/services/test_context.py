@@ -158,6 +158,17 @@ def test_a_replay_is_a_success_however_old(world: World) -> None:
     assert transcript(world, session_id) == ["a", "b"]
 
 
+def test_an_atomic_append_beside_an_old_conflict_writes_nothing(world: World) -> None:
+    session_id = world.open(idle_timeout=7200).session_id
+    old = message(world, "a")
+    append(world, session_id, old)
+    world.clock.pass_(3600)
+    other = NewMessage(content="b", message_id=old.message_id)
+    with pytest.raises(ContentConflictError):
+        append(world, session_id, NewMessage(content="new"), other, atomic=True)
+    assert transcript(world, session_id) == ["a"]
+
+
 def test_ids_are_judged_with_their_path(world: World) -> None:
     session_id = world.open().session_id
     new = message(world, "a")
