@@ -54,5 +54,5 @@ def respelled(value: Any, draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
 
 def _spellings(number: int | Decimal) -> list[str]:
     if isinstance(number, int):
-        return [f"{number}", f"{number}.0", f"{number}e0", f"{number or str()}0E-1", f"{number}.000e+00"]
+        return [f"{number}", f"{number}.0", f"{number}e0", f"{number or ''}0E-1", f"{number}.000e+00"]
     return [f"{number:f}", f"{number:E}", f"{number:f}0", f"{number:f}e0", f"{number:f}000E-00"]
