@@ -14,6 +14,8 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate
 	--no-emit-index-url --no-header --no-annotate
 
 export PYTHONPATH := lambdas:.
+# The CDK library runs on Node.js 20, and would say at every start that it is old.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run demo test check format openapi lock clean
@@ -24,6 +26,7 @@ help: ## List the targets
 setup: $(VENV_READY) $(EMULATOR_READY) $(NODE_READY) ## Install what is missing (Python environments, CDK CLI)
 
 $(VENV_READY): requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.txt
@@ -59,9 +62,11 @@ format: setup ## Mend formatting and what the linter can mend
 	$(BIN)/ruff format .
 
 openapi: setup ## Write docs/openapi.json from the code
-	$(BIN)/python -m session_api.openapi > docs/openapi.json
+	@mkdir -p docs
+	$(BIN)/python -m session_api.openapi > docs/openapi.json.new
+	mv docs/openapi.json.new docs/openapi.json
 
-lock: $(VENV_READY) ## Resolve every requirements.in anew, with hashes
+lock: $(VENV_READY) ## Lock what each requirements.in asks for, with hashes
 	$(COMPILE) requirements.in --output-file requirements.txt
 	$(COMPILE) lambdas/requirements.in --output-file lambdas/requirements.txt
 	$(COMPILE) local/requirements.in --output-file local/requirements.txt

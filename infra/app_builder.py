@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from aws_cdk import App, Environment, Tags
 
+from infra import names
 from infra.config import Config
 from infra.data_stack import DataStack
 from infra.nag import check
@@ -20,14 +21,13 @@ class Deployment:
 
 def build(app: App) -> Deployment:
     config = Config.from_context(app.node)
-    prefix = f"SessionStore-{config.stage}"
 
     def env(region: str) -> Environment:
         return Environment(account=config.account, region=region)
 
-    data = DataStack(app, f"{prefix}-Data", config=config, env=env(config.primary))
+    data = DataStack(app, names.data_stack(config.stage), config=config, env=env(config.primary))
     regional = {
-        region: RegionalStack(app, f"{prefix}-Regional-{region}", config=config, env=env(region))
+        region: RegionalStack(app, names.regional_stack(config.stage, region), config=config, env=env(region))
         for region in config.regions
     }
     for stack in regional.values():

@@ -10,19 +10,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from botocore.exceptions import ClientError
 
+from infra import names
 from local.emulator import ACCOUNT, REGION, ROOT, Emulator
 
 STAGE: Final = "local"
-API_STAGE: Final = "v1"
 TEMPLATES: Final = ROOT / "cdk.out.local"
 CDK: Final = ROOT / "node_modules" / ".bin" / "cdk"
 COMMAND_SECONDS: Final = 300
-
-DATA_STACK: Final = f"SessionStore-{STAGE}-Data"
-REGIONAL_STACK: Final = f"SessionStore-{STAGE}-Regional-{REGION}"
 
 _DETERMINE: Final = (
     "app.py",
@@ -75,8 +73,8 @@ def deploy(
     if _parameter(emulator, _BOOTSTRAP_VERSION) is None:
         say("bootstrapping the emulator's account for the CDK")
         cdk.run("bootstrap", f"aws://{ACCOUNT}/{REGION}", "--app", str(templates))
-        # It refuses whatever does not come by TLS; this emulator speaks plain HTTP, on loopback alone.
-        emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
+    # The staging bucket refuses what does not come by TLS; the emulator speaks plain HTTP, on loopback alone.
+    emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
     say("deploying the stacks")
     cdk.run("deploy", "--all", "--require-approval", "never", "--app", str(templates))
     emulator.client("ssm").put_parameter(Name=_FINGERPRINT, Value=fingerprint, Type="String", Overwrite=True)
@@ -109,7 +107,6 @@ class _Cdk:
             "CDK_HOME": str(emulator.state / "cdk"),
             "CDK_DISABLE_VERSION_CHECK": "1",
             "CDK_DISABLE_CLI_TELEMETRY": "true",
-            "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "true",
             "NODE_NO_WARNINGS": "1",
         }
 
@@ -157,11 +154,12 @@ def _parameter(emulator: Emulator, name: str) -> str | None:
 
 
 def _outputs(emulator: Emulator) -> Deployed:
-    data = _stack_outputs(emulator, DATA_STACK)
-    api_id = _stack_outputs(emulator, REGIONAL_STACK)["ApiId"]
+    data = _stack_outputs(emulator, names.data_stack(STAGE))
+    regional = _stack_outputs(emulator, names.regional_stack(STAGE, REGION))
     return Deployed(
-        api_id=api_id,
-        api_url=emulator.api_url(api_id, stage=API_STAGE),
+        api_id=regional["ApiId"],
+        # The URL as AWS would have it; the emulator serves its stage on another host.
+        api_url=emulator.api_url(regional["ApiId"], stage=urlsplit(regional["ApiUrl"]).path.strip("/")),
         table_name=data["TableName"],
         audit_table_name=data["AuditTableName"],
     )

@@ -5,6 +5,7 @@ import fcntl
 import http.client
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import time
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import boto3
+import botocore.session
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 EXECUTABLE: Final = ROOT / ".venv-emulator" / "bin" / "ministack"
@@ -22,10 +24,6 @@ REGION: Final = "us-east-1"
 ACCOUNT: Final = "000000000000"
 START_SECONDS: Final = 30
 STOP_SECONDS: Final = 30
-
-
-_client: Final[Callable[..., Any]] = boto3.client
-"""As a function of any service's name; its stubs know only literal ones."""
 
 
 class EmulatorError(RuntimeError):
@@ -49,7 +47,7 @@ class Emulator:
     process: subprocess.Popen[bytes]
 
     def client(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes the class of each service at run time
-        return _client(
+        return _clients()(
             service,
             endpoint_url=self.endpoint,
             region_name=self.root.region,
@@ -93,9 +91,11 @@ def running(state: Path, *, port: int) -> Iterator[Emulator]:
     root = Credentials(
         access_key_id=f"LOCALROOT{secrets.token_hex(6).upper()}", secret_access_key=secrets.token_hex(20)
     )
+    # What an earlier run unpacked its functions into.
+    shutil.rmtree(state / "tmp", ignore_errors=True)
     for folder in ("state", "s3", "tmp"):
         (state / folder).mkdir(parents=True, exist_ok=True)
-    with (state / "emulator.log").open("ab") as log:
+    with (state / "emulator.log").open("wb") as log:
         process = subprocess.Popen(
             [str(EXECUTABLE)],
             env=_environment(state, port=port, root=root),
@@ -123,6 +123,20 @@ def owned(state: Path) -> Iterator[None]:
         except BlockingIOError as error:
             raise EmulatorError(f"{state} is in use by another run") from error
         yield
+
+
+def _clients() -> Callable[..., Any]:
+    """Makes the client of any service, and reads none of this machine's own AWS configuration."""
+    session = botocore.session.Session(
+        session_vars={
+            # Key in a configuration file, environment variable, value, conversion.
+            "profile": (None, None, None, None),
+            "config_file": (None, None, os.devnull, None),
+            "credentials_file": (None, None, os.devnull, None),
+        }
+    )
+    make: Callable[..., Any] = boto3.Session(botocore_session=session).client
+    return make
 
 
 def is_taken(port: int) -> bool:
@@ -157,6 +171,8 @@ def _environment(state: Path, *, port: int, root: Credentials) -> dict[str, str]
         "AUTH": "true",
         "AWS_ACCESS_KEY_ID": root.access_key_id,
         "AWS_SECRET_ACCESS_KEY": root.secret_access_key,
+        # A burst leaves one process a parallel call behind, 50 MB each.
+        "LAMBDA_WARM_TTL_SECONDS": "60",
         "LOG_LEVEL": "WARNING",
     }
 

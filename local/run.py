@@ -12,51 +12,65 @@ from typing import Final, NoReturn
 
 from local import tenants
 from local.deployment import DeploymentError, deploy
-from local.emulator import ROOT, EmulatorError, owned, running
+from local.emulator import REGION, ROOT, EmulatorError, owned, running
 
 STATE: Final = ROOT / ".local"
-API_URL: Final = STATE / "api-url"
-"""Exists exactly while the API answers."""
-CREDENTIALS: Final = STATE / "credentials"
+API_URL: Final = "api-url"
+"""A file of the state: there exactly while the API answers."""
+
+CREDENTIALS: Final = "credentials"
 DEFAULT_PORT: Final = "4566"
 
+_STARTED: Final = time.monotonic()
+_HOW_TO_CALL: Final = """
+  API          {url}
+               (also in {file}, for as long as it answers)
+  credentials  {credentials}, profiles tenant-a and tenant-b
 
-def main() -> int:
-    signal.signal(signal.SIGTERM, _interrupt)
+  Requests are signed (SigV4, service execute-api, region {region}). With curl:
+
+    KEYS=$(sed -n '/tenant-a/,/region/s/.*_key.* = //p' {credentials} | paste -sd: -)
+    curl --aws-sigv4 aws:amz:{region}:execute-api --user "$KEYS" {url}/sessions
+
+  Ctrl-C stops everything; the data stay for the next start.
+"""
+
+
+def main(state: Path = STATE) -> int:
+    """Run until interrupted; 1 when something is missing, taken or broken, said on standard error."""
     try:
-        with owned(STATE), _announced():
-            _run(_port())
+        with owned(state):
+            _serve(state, port=_port())
     except KeyboardInterrupt:
-        say("stopped; the data stay in .local")
+        say(f"stopped; the data stay in {_short(state)}")
         return 0
     except (EmulatorError, DeploymentError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
 
-@contextlib.contextmanager
-def _announced() -> Iterator[None]:
-    """No URL before the API answers, none that a crash left behind, and none after."""
-    API_URL.unlink(missing_ok=True)
-    try:
-        yield
-    finally:
-        API_URL.unlink(missing_ok=True)
-
-
-def _run(port: int) -> NoReturn:
+def _serve(state: Path, *, port: int) -> NoReturn:
     say(f"starting the emulator on port {port}")
-    with running(STATE, port=port) as emulator:
+    with _announcement(state / API_URL) as announcement, running(state, port=port) as emulator:
         deployed = deploy(emulator, delegates=tenants.PRINCIPALS, say=say)
-        tenants.provision(emulator, api_id=deployed.api_id, file=CREDENTIALS)
-        API_URL.write_text(f"{deployed.api_url}\n")
+        credentials = state / CREDENTIALS
+        tenants.provision(emulator, api_id=deployed.api_id, file=credentials)
+        announcement.write_text(f"{deployed.api_url}\n")
         say("ready")
-        print(
-            _HOW_TO_CALL.format(url=deployed.api_url, credentials=_short(CREDENTIALS), file=_short(API_URL)),
-            flush=True,
-        )
+        facts = {"url": deployed.api_url, "file": _short(announcement), "credentials": _short(credentials)}
+        print(_HOW_TO_CALL.format(**facts, region=REGION), flush=True)
         emulator.process.wait()
-        raise EmulatorError(f"the emulator ended by itself; its log is {_short(STATE / 'emulator.log')}")
+        raise EmulatorError(f"the emulator ended by itself; its log is {_short(state / 'emulator.log')}")
+
+
+@contextlib.contextmanager
+def _announcement(file: Path) -> Iterator[Path]:
+    """No URL before the API answers, none that a crash left behind, and none after."""
+    file.unlink(missing_ok=True)
+    try:
+        yield file
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def _port() -> int:
@@ -74,21 +88,12 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _short(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+def _short(path: Path) -> Path:
+    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
 
-
-_STARTED: Final = time.monotonic()
-_HOW_TO_CALL: Final = """
-  API          {url}          (also in {file})
-  credentials  {credentials}, profiles tenant-a and tenant-b
-
-  Sign requests with SigV4, service execute-api, region us-east-1:
-
-    curl --aws-sigv4 aws:amz:us-east-1:execute-api --user "$ACCESS_KEY_ID:$SECRET_ACCESS_KEY" {url}/sessions
-
-  Ctrl-C stops everything; the data stay for the next start.
-"""
 
 if __name__ == "__main__":
+    # SIGINT too: a shell starts what runs in its background with that signal ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     sys.exit(main())

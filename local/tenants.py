@@ -20,7 +20,7 @@ def provision(emulator: Emulator, *, api_id: str, file: Path) -> Mapping[str, Cr
 
     Keys in ``file`` that the emulator still knows are kept.
     """
-    known = _read(file)
+    known = read(file)
     tenants = {name: _provision(emulator, name=name, api_id=api_id, known=known.get(name)) for name in NAMES}
     if tenants != known:
         _write(file, tenants)
@@ -52,7 +52,9 @@ def _may_call(api_id: str) -> Mapping[str, object]:
     return {"Version": "2012-10-17", "Statement": [statement]}
 
 
-def _read(file: Path) -> Mapping[str, Credentials]:
+def read(file: Path) -> Mapping[str, Credentials]:
+    """The keys that ``provision`` wrote, by tenant; none where there is no such file."""
+    """The keys by tenant; none where the file is not there yet."""
     profiles = configparser.ConfigParser()
     profiles.read(file)
     return {

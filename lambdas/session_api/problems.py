@@ -67,12 +67,12 @@ def problem_body(problem: Problem, *, detail: str, instance: str, facts: dict[st
     """The body of the answer; ``instance`` is the id of the request."""
     return encode(
         {
+            **facts,
             "type": f"/problems/{problem.slug}",
             "title": problem.title,
             "status": problem.status,
             "detail": detail,
             "instance": instance,
-            **facts,
         }
     ).decode()
 

@@ -188,16 +188,20 @@ def body_of(event: Mapping[str, Any], kind: type[BodyT] | type[dict[str, Any]]) 
 
 def _raw(event: Mapping[str, Any]) -> bytes:
     body = event.get("body") or ""
-    try:
-        raw = base64.b64decode(body, validate=True) if event.get("isBase64Encoded") else body.encode()
-    except (binascii.Error, ValueError) as error:
-        raise InvalidRequestError("The body is not valid base64", path="$") from error
+    raw = _decoded(body) if event.get("isBase64Encoded") else body.encode(errors="surrogatepass")
     if len(raw) > MAX_BODY:
         detail = f"A body may have at most {MAX_BODY} bytes"
         raise PayloadTooLargeError(detail, limit=MAX_BODY, size=len(raw))
     if not raw.strip():
         raise InvalidRequestError("The body is empty", path="$")
     return raw
+
+
+def _decoded(body: str) -> bytes:
+    try:
+        return base64.b64decode(body, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InvalidRequestError("The body is not valid base64", path="$") from error
 
 
 def _located(error: msgspec.ValidationError) -> InvalidRequestError:

@@ -83,7 +83,8 @@ class Resolver:
         return Request(
             store=self.store,
             caller=caller,
-            path={name: unquote(value, errors="strict") for name, value in path.items()},
+            # What is no UTF-8 becomes U+FFFD, which no name in a path may hold.
+            path={name: unquote(value) for name, value in path.items()},
             headers=headers,
             query=query_of(event, [parameter.name for parameter in operation.query]),
             body=None if operation.body is None else body_of(event, operation.body),
@@ -93,6 +94,7 @@ class Resolver:
         body = "" if reply.value is None else encode(reply.value).decode()
         if isinstance(reply.value, SessionAnswer) and len(body) >= LARGE_SESSION:
             self.metrics.add_metric(name="LargeSession", unit=MetricUnit.Count, value=1)
+        self.metrics.add_metric(name="Served", unit=MetricUnit.Count, value=1)
         self.logger.info("served", operation=operation.name, status=reply.status)
         content_type = None if reply.value is None else "application/json"
         return Response(reply.status, content_type, body, headers=dict(reply.headers))

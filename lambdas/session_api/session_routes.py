@@ -41,7 +41,8 @@ def session_reply(session: Session, *, status: int = 200, headers: dict[str, str
 def create_session(request: Request) -> Reply:
     """Create a session; its id is minted here."""
     session = request.store.sessions.create(request.caller, request.body.meaning())
-    location = {"Location": f"/sessions/{session.session_id}"}
+    # Relative to the request, so that it holds under any stage or domain (RFC 9110, 10.2.2).
+    location = {"Location": f"sessions/{session.session_id}"}
     return session_reply(session, status=201, headers=location)
 
 

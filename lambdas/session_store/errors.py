@@ -58,12 +58,12 @@ class VersionConflictError(StoreError):
 
 
 class SessionClosedError(StoreError):
-    """The session's status admits no such write; fact ``status``."""
+    """The session's status admits no such write; fact ``sessionStatus``."""
 
     summary = "The session takes no more writes."
 
     def __init__(self, *, status: str) -> None:
-        super().__init__(f"The session is {status} and takes no such write.", status=status)
+        super().__init__(f"The session is {status} and takes no such write.", sessionStatus=status)
 
 
 class InvalidTransitionError(StoreError):

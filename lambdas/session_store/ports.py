@@ -19,16 +19,9 @@ from session_store.domain.page import (
     PageRequest,
     RecordPosition,
 )
-from session_store.domain.session import (
-    ExpiringSession,
-    Guard,
-    Owner,
-    Session,
-    SessionSummary,
-    SessionWrite,
-    Slide,
-    Status,
-)
+from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
+from session_store.domain.session_write import Guard, SessionWrite
+from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ToolCallRecord
 
 

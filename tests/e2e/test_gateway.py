@@ -1,10 +1,13 @@
 """What the deployed API answers before any function runs."""
 
+import json
+from collections.abc import Sequence
+
 import pytest
 
-from local.emulator import Credentials
+from local.emulator import ACCOUNT, REGION, Credentials
+from local.signed_http import Answer, Api
 from tests.support.emulator import LiveStack
-from tests.support.http import Answer, Api
 
 UNKNOWN_KEY = Credentials(access_key_id="AKIAEXAMPLEEXAMPLE00", secret_access_key="of nobody")
 
@@ -44,3 +47,36 @@ def test_a_bearer_token_is_refused(deployed: LiveStack) -> None:
 @pytest.mark.parametrize("tenant", ["tenant-a", "tenant-b", None])
 def test_health_answers_everyone(deployed: LiveStack, tenant: str | None) -> None:
     assert deployed.api(tenant).call("GET", "/health").status == 200
+
+
+def iam_user(stack: LiveStack, name: str, *, may_call: Sequence[str]) -> Api:
+    """A new IAM user that may call these methods and paths of the API."""
+    iam = stack.emulator.client("iam")
+    iam.create_user(UserName=name)
+    if may_call:
+        api = f"arn:aws:execute-api:{REGION}:{ACCOUNT}:{stack.deployed.api_id}"
+        statement = {
+            "Effect": "Allow",
+            "Action": "execute-api:Invoke",
+            "Resource": [f"{api}/v1/{path}" for path in may_call],
+        }
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        iam.put_user_policy(UserName=name, PolicyName="some", PolicyDocument=policy)
+    key = iam.create_access_key(UserName=name)["AccessKey"]
+    return Api(
+        stack.deployed.api_url,
+        Credentials(access_key_id=key["AccessKeyId"], secret_access_key=key["SecretAccessKey"]),
+    )
+
+
+# The emulator words a policy's refusal its own way; AWS renders the ACCESS_DENIED response of the template.
+
+
+def test_a_known_caller_without_permission_is_forbidden(deployed: LiveStack) -> None:
+    assert iam_user(deployed, "without-policy", may_call=[]).call("GET", "/sessions").status == 403
+
+
+def test_operators_routes_are_a_permission_of_their_own(deployed: LiveStack) -> None:
+    user = iam_user(deployed, "no-operator", may_call=["*/sessions", "*/sessions/*"])
+    assert user.call("GET", "/ops/expiring").status == 403
+    assert user.call("GET", "/sessions").status != 403

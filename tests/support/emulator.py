@@ -9,7 +9,7 @@ import pytest
 from local import tenants
 from local.deployment import Deployed, deploy
 from local.emulator import Credentials, Emulator, free_port, running
-from tests.support.http import Api
+from local.signed_http import Api
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +20,8 @@ class LiveStack:
     deployed: Deployed
     tenants: Mapping[str, Credentials]
     """``tenant-a`` and ``tenant-b``; both are delegates."""
+    credentials: Path
+    """The file their keys are in."""
 
     def api(self, tenant: str | None = None) -> Api:
         """A caller signed in as ``tenant``; without one, unsigned."""
@@ -34,7 +36,8 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
 
 @pytest.fixture(scope="session")
 def deployed(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> LiveStack:
-    folder: Path = tmp_path_factory.mktemp("deployed")
+    folder = tmp_path_factory.mktemp("deployed")
     outputs = deploy(emulator, delegates=tenants.PRINCIPALS, say=print, templates=folder / "cdk.out")
-    keys = tenants.provision(emulator, api_id=outputs.api_id, file=folder / "credentials")
-    return LiveStack(emulator=emulator, deployed=outputs, tenants=keys)
+    credentials = folder / "credentials"
+    keys = tenants.provision(emulator, api_id=outputs.api_id, file=credentials)
+    return LiveStack(emulator=emulator, deployed=outputs, tenants=keys, credentials=credentials)

@@ -2,17 +2,9 @@
 
 from typing import Any
 
-from session_store.domain.session import (
-    Author,
-    Change,
-    Guard,
-    ReplaceState,
-    Session,
-    SessionWrite,
-    Slide,
-    Status,
-    owner_of,
-)
+from session_store.domain.session import Author, Session, Status, owner_of
+from session_store.domain.session_write import Change, Guard, ReplaceState, SessionWrite
+from session_store.domain.slide import Slide
 from tests.support.world import ALICE, REGION, START
 
 NOW = START // 1000

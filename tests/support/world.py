@@ -7,7 +7,8 @@ from typing import Any, Final
 from session_store.bootstrap import Store, store_on
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.identifiers import MessageIds, region_code
-from session_store.domain.session import Session, Slide, Status
+from session_store.domain.session import Session, Status
+from session_store.domain.slide import Slide
 from session_store.ports import Storage
 from session_store.services.sessions import NewSession
 from session_store.settings import Settings

@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 Position = TypeVar("Position")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PageRequest(Generic[Position]):
     """``after`` is the position of the last item of the page before."""
 
@@ -16,7 +16,7 @@ class PageRequest(Generic[Position]):
     descending: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Page(Generic[Item, Position]):
     """``next`` is None at the end, and only there: a page may be short, even empty."""
 

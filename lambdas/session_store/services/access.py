@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import check_session_id
-from session_store.domain.session import WRITABLE, Session, Slide, author_of, owner_of, readable
+from session_store.domain.session import WRITABLE, Session, author_of, owner_of, readable
+from session_store.domain.slide import Slide
 from session_store.errors import MisdirectedError, SessionClosedError, SessionNotFoundError
 from session_store.ports import Clock, SessionStorage
 

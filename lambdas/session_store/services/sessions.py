@@ -11,20 +11,22 @@ from session_store.domain.json_values import JsonValue, check_nesting, encode
 from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest
 from session_store.domain.session import (
     ANY_STATUS,
-    PREDECESSORS,
     SLIDING,
     WRITABLE,
-    Change,
     ExpiringSession,
-    Guard,
-    ReplaceState,
     Session,
     SessionSummary,
-    SessionWrite,
     Status,
-    Transition,
     author_of,
     owner_of,
+)
+from session_store.domain.session_write import (
+    PREDECESSORS,
+    Change,
+    Guard,
+    ReplaceState,
+    SessionWrite,
+    Transition,
 )
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.times import seconds

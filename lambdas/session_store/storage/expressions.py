@@ -7,7 +7,9 @@ reserved word is ever spelled into an expression.
 from typing import Any, Final
 
 from session_store.domain.json_values import JsonValue
-from session_store.domain.session import SLIDING, Guard, Owner, Slide, Status
+from session_store.domain.session import SLIDING, Owner, Status
+from session_store.domain.session_write import Guard
+from session_store.domain.slide import Slide
 from session_store.domain.state_operations import StateOperations
 from session_store.domain.times import seconds
 from session_store.schema import Attribute
@@ -81,6 +83,11 @@ def has_status(terms: Terms, statuses: frozenset[Status]) -> str:
 
 def is_current(terms: Terms, version: int) -> str:
     return f"{terms.name(A.VERSION)} = {terms.value(version)}"
+
+
+def is_new(terms: Terms, operation_id: str) -> str:
+    """The last write was another operation: a resent one is refused, and then recognised as done."""
+    return f"{terms.name(A.LAST_WRITE)} <> {terms.value(operation_id)}"
 
 
 def holds(terms: Terms, guard: Guard) -> str:

@@ -17,31 +17,29 @@ from session_store.domain.page import (
     Page,
     PageRequest,
     RecordPosition,
-    ShardPosition,
 )
-from session_store.domain.session import (
-    ExpiringSession,
-    Guard,
-    Owner,
-    Session,
-    SessionSummary,
-    SessionWrite,
-    Slide,
-    Status,
-    already_done,
-    changed,
-    slid,
-    slides,
-    violation,
-)
+from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
+from session_store.domain.session_write import Guard, SessionWrite, already_done, changed, violation
+from session_store.domain.slide import Slide, slid, slides
 from session_store.domain.times import is_over, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
-from session_store.errors import PayloadTooLargeError
+from session_store.errors import PayloadTooLargeError, SessionNotFoundError
 from session_store.ports import Storage
 from session_store.storage.codec import ITEM_LIMIT, item_size
-from session_store.storage.items import session_item
-
-ONE_SHARD = 0
+from session_store.storage.memory_pages import (
+    by_creation,
+    by_end,
+    by_message_id,
+    by_start,
+    expiring_position,
+    message_position,
+    message_size,
+    owned_position,
+    paged,
+    record_position,
+    record_size,
+)
+from session_store.storage.session_items import session_item
 
 
 @dataclass(kw_only=True)
@@ -71,12 +69,12 @@ class MemorySessions:
     def write(self, write: SessionWrite) -> Session:
         with self.memory.lock:
             session = self.read(write.session_id)
-            error = violation(session, write.guard, write.change)
-            if session is not None and error is None:
-                return self._keep(changed(session, write))
             if session is not None and already_done(session, write):
                 return session
-            raise error or AssertionError
+            error = violation(session, write.guard, write.change)
+            if session is None or error is not None:
+                raise error or SessionNotFoundError
+            return self._keep(changed(session, write))
 
     def _keep(self, session: Session) -> Session:
         if item_size(session_item(session, shards=1)) > ITEM_LIMIT:
@@ -103,41 +101,25 @@ class MemorySessions:
         self, owner: Owner, *, status: Status | None, now_ms: int, page: PageRequest[OwnedPosition]
     ) -> Page[SessionSummary, OwnedPosition]:
         with self.memory.lock:
-            live = [_summary(session) for session in self.memory.sessions.values() if _lives(session, now_ms)]
-        owned = [session for session in live if session.owner == owner and status in (None, session.status)]
-        owned.sort(key=_created, reverse=page.descending)
-        if page.after is not None:
-            at = (page.after.created_at, page.after.session_id)
             owned = [
-                session
-                for session in owned
-                if (_created(session) < at if page.descending else _created(session) > at)
+                _summary(session)
+                for session in self.memory.sessions.values()
+                if session.owner == owner
+                and status in (None, session.status)
+                and not is_over(session.ttl, now_ms)
             ]
-        found = tuple(owned[: page.limit])
-        more = len(owned) > page.limit
-        last = (
-            OwnedPosition(created_at=found[-1].created_at, session_id=found[-1].session_id) if more else None
-        )
-        return Page(items=found, next=last)
+        return paged(owned, page, place=owned_position, order=by_creation)
 
     def page_expiring(
         self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
     ) -> Page[ExpiringSession, ExpiringPosition]:
         with self.memory.lock:
-            live = [
-                _expiring(session) for session in self.memory.sessions.values() if _lives(session, now_ms)
+            ending = [
+                _expiring(session)
+                for session in self.memory.sessions.values()
+                if session.status == status and not is_over(session.ttl, now_ms) and session.ttl <= until
             ]
-        ending = sorted(
-            (session for session in live if session.status == status and session.ttl <= until), key=_end
-        )
-        if page.after is not None and ONE_SHARD in page.after.shards:
-            at = page.after.shards[ONE_SHARD]
-            ending = [session for session in ending if _end(session) > (at.ttl, at.session_id)]
-        found = tuple(ending[: page.limit])
-        if len(ending) <= page.limit:
-            return Page(items=found, next=None)
-        last = ShardPosition(ttl=found[-1].ttl, session_id=found[-1].session_id)
-        return Page(items=found, next=ExpiringPosition(shards={ONE_SHARD: last}))
+        return paged(ending, page, place=expiring_position, order=by_end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,17 +152,8 @@ class MemoryMessages:
 
     def page(self, session_id: str, page: PageRequest[MessagePosition]) -> Page[Message, MessagePosition]:
         with self.memory.lock:
-            ordered = sorted(self._of(session_id).values(), key=_message_id, reverse=page.descending)
-        if page.after is not None:
-            at = page.after.message_id
-            ordered = [
-                message
-                for message in ordered
-                if (message.message_id < at if page.descending else message.message_id > at)
-            ]
-        found = tuple(ordered[: page.limit])
-        last = MessagePosition(message_id=found[-1].message_id) if len(ordered) > page.limit else None
-        return Page(items=found, next=last)
+            messages = list(self._of(session_id).values())
+        return paged(messages, page, place=message_position, order=by_message_id, size=message_size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,15 +186,8 @@ class MemoryToolCalls:
         self, session_id: str, page: PageRequest[RecordPosition]
     ) -> Page[ToolCallRecord, RecordPosition]:
         with self.memory.lock:
-            ordered = sorted(self._of(session_id).items(), reverse=page.descending)
-        if page.after is not None:
-            at = (iso(page.after.started_at), page.after.tool_call_id)
-            ordered = [entry for entry in ordered if (entry[0] < at if page.descending else entry[0] > at)]
-        found = tuple(record for _, record in ordered[: page.limit])
-        if len(ordered) <= page.limit:
-            return Page(items=found, next=None)
-        last = RecordPosition(started_at=found[-1].started_at, tool_call_id=found[-1].tool_call_id)
-        return Page(items=found, next=last)
+            records = list(self._of(session_id).values())
+        return paged(records, page, place=record_position, order=by_start, size=record_size)
 
 
 def memory_storage() -> Storage:
@@ -232,22 +198,6 @@ def memory_storage() -> Storage:
         messages=MemoryMessages(memory=memory),
         tool_calls=MemoryToolCalls(memory=memory),
     )
-
-
-def _lives(session: Session, now_ms: int) -> bool:
-    return not is_over(session.ttl, now_ms)
-
-
-def _created(session: SessionSummary) -> tuple[int, str]:
-    return session.created_at, session.session_id
-
-
-def _end(session: ExpiringSession) -> tuple[int, str]:
-    return session.ttl, session.session_id
-
-
-def _message_id(message: Message) -> str:
-    return message.message_id
 
 
 def _record_key(record: ToolCallRecord) -> tuple[str, str]:

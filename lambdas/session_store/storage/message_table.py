@@ -7,9 +7,9 @@ from typing import Any, Final
 from session_store.domain.message import Message
 from session_store.domain.page import MessagePosition, Page, PageRequest
 from session_store.schema import CONTEXT_SK_PREFIX, Attribute, session_pk
+from session_store.storage.child_items import message_from, message_item, message_key
 from session_store.storage.client import Client, ConditionFailedError, TransactionRefusedError
 from session_store.storage.expressions import Terms, is_absent
-from session_store.storage.items import message_from, message_item, message_key
 from session_store.storage.partition import query_partition
 
 A: Final = Attribute

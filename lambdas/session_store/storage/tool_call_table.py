@@ -7,10 +7,8 @@ from session_store.domain.audit_event import AuditEvent
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.schema import TOOL_SK_PREFIX, session_pk
-from session_store.storage.client import Client, TransactionRefusedError
-from session_store.storage.expressions import Terms, is_absent
-from session_store.storage.items import (
-    audit_event_item,
+from session_store.storage.audit_items import audit_event_item
+from session_store.storage.child_items import (
     claim_from,
     claim_item,
     claim_key,
@@ -18,6 +16,8 @@ from session_store.storage.items import (
     record_item,
     record_key,
 )
+from session_store.storage.client import Client, TransactionRefusedError
+from session_store.storage.expressions import Terms, is_absent
 from session_store.storage.partition import query_partition
 
 CLAIM: Final = 0

@@ -18,7 +18,7 @@ def test_a_created_session_is_answered_whole(api: InProcessApi) -> None:
     answer = api.call("POST", "/sessions", {"state": {"a": 1}})
     session_id = answer.json["sessionId"]
     assert (answer.status, answer.content_type) == (201, "application/json")
-    assert (answer.headers["ETag"], answer.headers["Location"]) == ('"1"', f"/sessions/{session_id}")
+    assert (answer.headers["ETag"], answer.headers["Location"]) == ('"1"', f"sessions/{session_id}")
     assert answer.json == {
         "sessionId": session_id,
         "status": "initializing",
@@ -97,7 +97,7 @@ def test_a_session_closes_step_by_step(api: InProcessApi) -> None:
     assert [step.json["version"] for step in steps] == [2, 2, 3, 4]
     assert api.call("POST", path, {"to": "initializing"}).slug == "invalid-request"
     late = api.call("PATCH", path.replace("status", "state"), {"set": {"a": 1}})
-    assert (late.status, late.slug) == (409, "session-closed")
+    assert (late.status, late.slug, late.json["sessionStatus"]) == (409, "session-closed", "closed")
 
 
 def test_a_deleted_session_is_gone(api: InProcessApi) -> None:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from session_store.domain.session import Session, Slide, Status
+from session_store.domain.session import Session, Status
+from session_store.domain.slide import Slide
 from session_store.errors import MisdirectedError, SessionClosedError, SessionNotFoundError
 from session_store.services.access import SessionAccess
 from session_store.storage.memory import Memory, MemorySessions
@@ -77,7 +78,7 @@ def test_a_closing_or_closed_session_admits_no_new_children(status: Status) -> N
     else:
         with pytest.raises(SessionClosedError) as refused:
             access.read_writable(ALICE, SESSION_ID)
-        assert refused.value.facts == {"status": status.value}
+        assert refused.value.facts == {"sessionStatus": status.value}
     assert access.read_at_home(ALICE, SESSION_ID).status is status
 
 

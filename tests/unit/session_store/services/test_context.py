@@ -119,7 +119,7 @@ def test_a_replay_is_a_success_whatever_the_status(world: World, status: Status)
     assert append(world, session_id, new) == Appended(messages=first.messages, created=False)
     with pytest.raises(SessionClosedError) as refused:
         append(world, session_id, new, message(world, "late"))
-    assert refused.value.facts == {"status": status.value}
+    assert refused.value.facts == {"sessionStatus": status.value}
     with pytest.raises(SessionClosedError):
         append(world, session_id, NewMessage(content="late"))
     assert transcript(world, session_id) == ["a"]

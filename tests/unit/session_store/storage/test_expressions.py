@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from session_store.domain.session import ANY_STATUS, PREDECESSORS, WRITABLE, Status, owner_of
+from session_store.domain.session import ANY_STATUS, WRITABLE, Status, owner_of
+from session_store.domain.session_write import PREDECESSORS
 from session_store.domain.state_operations import StateOperations
 from session_store.schema import Attribute
 from session_store.storage.codec import from_attribute

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from session_store.domain.session import Session, Slide, Status, owner_of, slid, slides
+from session_store.domain.session import Session, Status, owner_of
+from session_store.domain.slide import Slide, slid, slides
 from session_store.domain.window import Window
 from tests.support.sessions import NOW, a_session, a_slide
 from tests.support.world import BOB, START

@@ -28,7 +28,7 @@ class Answer:
     body: bytes
 
     @property
-    def json(self) -> Any:
+    def json(self) -> Any:  # noqa: ANN401 - a JSON body
         return json.loads(self.body)
 
 

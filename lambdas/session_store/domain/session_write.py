@@ -1,0 +1,137 @@
+"""A write of a session: what must hold for it, and what it makes of the session.
+
+Everything here is pure. An adapter either asks these functions (memory) or turns
+the guard into a condition expression and asks them only to explain a refusal.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from session_store.domain.json_values import JsonValue
+from session_store.domain.session import ANY_STATUS, Author, Owner, Session, Status, readable
+from session_store.domain.state_operations import StateOperations, applied, type_violation
+from session_store.domain.times import is_over, seconds
+from session_store.errors import (
+    InvalidTransitionError,
+    MisdirectedError,
+    SessionClosedError,
+    SessionNotFoundError,
+    StoreError,
+    VersionConflictError,
+)
+
+CLOSED_RETENTION: Final = 86_400
+"""Seconds that a closed session stays readable, at most."""
+
+
+PREDECESSORS: Final[dict[Status, frozenset[Status]]] = {
+    Status.ACTIVE: frozenset({Status.INITIALIZING}),
+    Status.CLOSING: frozenset({Status.INITIALIZING, Status.ACTIVE}),
+    Status.CLOSED: frozenset({Status.CLOSING}),
+}
+"""Where each status may be entered from; there is no other way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """What must hold for a write; each clause is one named condition.
+
+    Alive at ``now_ms``, owned by ``owner``, at home in ``region``, in one of
+    ``statuses``, and at ``version`` where one is expected.
+    """
+
+    now_ms: int
+    owner: Owner
+    region: str
+    statuses: frozenset[Status] = ANY_STATUS
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceState:
+    state: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    to: Status
+
+
+Change = ReplaceState | StateOperations | Transition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionWrite:
+    """One conditional write. Built once; a retry sends the very same."""
+
+    session_id: str
+    guard: Guard
+    change: Change
+    operation_id: str
+    author: Author
+
+
+def violation(session: Session | None, guard: Guard, change: Change | None = None) -> StoreError | None:
+    """The first clause of guard and change that the session breaks, as the error it means."""
+    try:
+        current = readable(session, owner=guard.owner, now_ms=guard.now_ms)
+    except SessionNotFoundError as error:
+        return error
+    if current.home_region != guard.region:
+        return MisdirectedError(home_region=current.home_region)
+    if current.status not in guard.statuses:
+        return _status_violation(current.status, change)
+    if guard.version not in (None, current.version):
+        return VersionConflictError(current_version=current.version)
+    if isinstance(change, StateOperations):
+        return type_violation(current.state, change)
+    return None
+
+
+def _status_violation(status: Status, change: Change | None) -> StoreError:
+    if isinstance(change, Transition):
+        return InvalidTransitionError(from_status=status, to=change.to)
+    return SessionClosedError(status=status)
+
+
+def already_done(session: Session, write: SessionWrite) -> bool:
+    """Whether a refused write finds its own work: a retry after a lost answer, or a step taken before."""
+    if session.last_write == write.operation_id:
+        return True
+    return (
+        isinstance(write.change, Transition)
+        and session.status == write.change.to
+        and session.owner == write.guard.owner
+        and not is_over(session.ttl, write.guard.now_ms)
+    )
+
+
+def closed_until(now_ms: int) -> int:
+    """The epoch second until which a session closed now stays readable, if its longest life allows."""
+    return seconds(now_ms) + CLOSED_RETENTION
+
+
+def changed(session: Session, write: SessionWrite) -> Session:
+    """What an admitted write makes of the session."""
+    after = replace(
+        session,
+        version=session.version + 1,
+        updated_at=write.guard.now_ms,
+        updated_by=write.author,
+        write_region=write.guard.region,
+        last_write=write.operation_id,
+    )
+    match write.change:
+        case ReplaceState(state=state):
+            return replace(after, state=state)
+        case StateOperations():
+            return replace(after, state=applied(session.state, write.change))
+        case Transition(to=Status.CLOSED):
+            return replace(
+                after,
+                status=Status.CLOSED,
+                ttl=min(closed_until(write.guard.now_ms), session.max_expires_at),
+            )
+        case Transition(to=to):
+            return replace(after, status=to)

@@ -1,0 +1,145 @@
+"""The children of a session as items of the table, and back.
+
+What nothing changes in place (message contents, tool inputs and outcomes) is kept
+as JSON text: one attribute, every digit as it came, and no cost for a map's
+structure. A session's state is a map, for its keys are updated one by one.
+"""
+
+from typing import Final
+
+from session_store.domain.json_values import decode_stored, encode
+from session_store.domain.message import Message
+from session_store.domain.times import from_iso, iso
+from session_store.domain.tool_call import Claim, ClaimStatus, ToolCallRecord
+from session_store.schema import Attribute, Entity, claim_sk, message_sk, record_sk, session_pk
+from session_store.storage.codec import Item, from_item, to_item
+from session_store.storage.ownership import author_attribute, author_from, owner_from, session_id_of
+
+A: Final = Attribute
+
+
+def message_key(session_id: str, message_id: str) -> Item:
+    return to_item({A.PK: session_pk(session_id), A.SK: message_sk(message_id)})
+
+
+def claim_key(session_id: str, tool_call_id: str) -> Item:
+    return to_item({A.PK: session_pk(session_id), A.SK: claim_sk(tool_call_id)})
+
+
+def record_key(session_id: str, started_at: int, tool_call_id: str) -> Item:
+    return to_item({A.PK: session_pk(session_id), A.SK: record_sk(iso(started_at), tool_call_id)})
+
+
+def message_item(message: Message, *, region: str) -> Item:
+    return to_item(
+        {
+            A.PK: session_pk(message.session_id),
+            A.SK: message_sk(message.message_id),
+            A.ENTITY: Entity.MESSAGE,
+            A.CONTENT: encode(message.content).decode(),
+            A.CONTENT_HASH: message.content_hash,
+            A.APPENDED_AT: iso(message.appended_at),
+            A.TTL: message.ttl,
+            A.HOME_REGION: region,
+            A.WRITE_REGION: region,
+            A.UPDATED_BY: author_attribute(message.author),
+        }
+    )
+
+
+def message_from(item: Item) -> Message:
+    stored = from_item(item)
+    return Message(
+        session_id=session_id_of(stored),
+        message_id=str(stored[A.SK]).partition("#")[2],
+        content=decode_stored(stored[A.CONTENT]),
+        content_hash=stored[A.CONTENT_HASH],
+        appended_at=from_iso(stored[A.APPENDED_AT]),
+        ttl=stored[A.TTL],
+        author=author_from(stored),
+    )
+
+
+def claim_item(claim: Claim, *, region: str) -> Item:
+    return to_item(
+        {
+            A.PK: session_pk(claim.session_id),
+            A.SK: claim_sk(claim.tool_call_id),
+            A.ENTITY: Entity.TOOL_CLAIM,
+            A.TOOL_CALL_ID: claim.tool_call_id,
+            A.TENANT: claim.owner.tenant,
+            A.SUBJECT: claim.owner.subject,
+            A.TOOL_NAME: claim.tool_name,
+            A.CLAIM_STATUS: claim.status,
+            A.INPUT_HASH: claim.input_hash,
+            A.OUTCOME_HASH: claim.outcome_hash,
+            A.STARTED_AT: iso(claim.started_at),
+            A.FENCE: claim.fence,
+            A.LEASE_UNTIL_MS: claim.lease_until_ms,
+            A.TTL: claim.ttl,
+            A.HOME_REGION: region,
+            A.WRITE_REGION: region,
+            A.UPDATED_BY: author_attribute(claim.author),
+        }
+    )
+
+
+def claim_from(item: Item) -> Claim:
+    stored = from_item(item)
+    return Claim(
+        session_id=session_id_of(stored),
+        tool_call_id=stored[A.TOOL_CALL_ID],
+        owner=owner_from(stored),
+        tool_name=stored[A.TOOL_NAME],
+        status=ClaimStatus(stored[A.CLAIM_STATUS]),
+        input_hash=stored[A.INPUT_HASH],
+        outcome_hash=stored[A.OUTCOME_HASH],
+        started_at=from_iso(stored[A.STARTED_AT]),
+        fence=stored[A.FENCE],
+        lease_until_ms=stored[A.LEASE_UNTIL_MS],
+        ttl=stored[A.TTL],
+        author=author_from(stored),
+    )
+
+
+def record_item(record: ToolCallRecord, *, region: str) -> Item:
+    return to_item(
+        {
+            A.PK: session_pk(record.session_id),
+            A.SK: record_sk(iso(record.started_at), record.tool_call_id),
+            A.ENTITY: Entity.TOOL_RECORD,
+            A.TOOL_CALL_ID: record.tool_call_id,
+            A.TOOL_NAME: record.tool_name,
+            A.CLAIM_STATUS: record.status,
+            A.INPUT: encode(record.input).decode(),
+            A.OUTPUT: encode(record.output).decode(),
+            A.ERROR: encode(record.error).decode(),
+            A.STARTED_AT: iso(record.started_at),
+            A.COMPLETED_AT: iso(record.completed_at),
+            A.DURATION_MS: record.duration_ms,
+            A.FENCE: record.fence,
+            A.TTL: record.ttl,
+            A.HOME_REGION: region,
+            A.WRITE_REGION: region,
+            A.UPDATED_BY: author_attribute(record.author),
+        }
+    )
+
+
+def record_from(item: Item) -> ToolCallRecord:
+    stored = from_item(item)
+    return ToolCallRecord(
+        session_id=session_id_of(stored),
+        tool_call_id=stored[A.TOOL_CALL_ID],
+        tool_name=stored[A.TOOL_NAME],
+        status=ClaimStatus(stored[A.CLAIM_STATUS]),
+        input=decode_stored(stored[A.INPUT]),
+        output=decode_stored(stored[A.OUTPUT]),
+        error=decode_stored(stored[A.ERROR]),
+        started_at=from_iso(stored[A.STARTED_AT]),
+        completed_at=from_iso(stored[A.COMPLETED_AT]),
+        duration_ms=stored[A.DURATION_MS],
+        fence=stored[A.FENCE],
+        ttl=stored[A.TTL],
+        author=author_from(stored),
+    )

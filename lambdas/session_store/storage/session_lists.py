@@ -1,0 +1,124 @@
+"""Lists of sessions, each served by an index."""
+
+import heapq
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest, ShardPosition
+from session_store.domain.session import ExpiringSession, Owner, SessionSummary, Status
+from session_store.domain.times import iso, seconds
+from session_store.schema import OWNER_INDEX, SESSION_SK, STATUS_TTL_INDEX, Attribute, session_pk
+from session_store.storage.client import Client
+from session_store.storage.codec import Item, to_item
+from session_store.storage.expressions import Terms, all_of
+from session_store.storage.session_items import (
+    expiring_from,
+    owned_position_from,
+    shard_of,
+    summary_from,
+)
+
+A: Final = Attribute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionLists:
+    """``shards`` is the number of partitions that one status has in the status/ttl index."""
+
+    client: Client
+    shards: int
+
+    def page_owned(
+        self, owner: Owner, *, status: Status | None, now_ms: int, page: PageRequest[OwnedPosition]
+    ) -> Page[SessionSummary, OwnedPosition]:
+        terms = Terms()
+        arguments: dict[str, Any] = {
+            "IndexName": OWNER_INDEX.name,
+            "KeyConditionExpression": all_of(
+                f"{terms.name(A.TENANT)} = {terms.value(owner.tenant)}",
+                f"{terms.name(A.SUBJECT)} = {terms.value(owner.subject)}",
+            ),
+            "FilterExpression": f"{terms.name(A.TTL)} > {terms.value(seconds(now_ms))}",
+            "ScanIndexForward": not page.descending,
+            "Limit": page.limit,
+        }
+        if status is not None:
+            wanted = f"{terms.name(A.STATUS)} = {terms.value(status)}"
+            arguments["FilterExpression"] = all_of(arguments["FilterExpression"], wanted)
+        if page.after is not None:
+            arguments["ExclusiveStartKey"] = _owned_key(owner, page.after)
+        items, last = self.client.query(**arguments, **terms.arguments())
+        after = None if last is None else owned_position_from(last)
+        return Page(items=tuple(summary_from(item) for item in items), next=after)
+
+    def page_expiring(
+        self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
+    ) -> Page[ExpiringSession, ExpiringPosition]:
+        consumed = dict(page.after.shards) if page.after is not None else {}
+
+        def read(shard: int) -> tuple[list[ExpiringSession], bool]:
+            return self._shard(
+                shard,
+                status=status,
+                between=(seconds(now_ms) + 1, until),
+                limit=page.limit,
+                after=consumed.get(shard),
+            )
+
+        with ThreadPoolExecutor(self.shards) as pool:
+            shards = list(pool.map(read, range(self.shards)))
+        merged = list(heapq.merge(*(sessions for sessions, _ in shards), key=lambda session: session.ttl))
+        items = tuple(merged[: page.limit])
+        for session in items:
+            position = ShardPosition(ttl=session.ttl, session_id=session.session_id)
+            consumed[shard_of(session.session_id, self.shards)] = position
+        more = len(merged) > page.limit or any(goes_on for _, goes_on in shards)
+        return Page(items=items, next=ExpiringPosition(shards=consumed) if more else None)
+
+    def _shard(
+        self,
+        shard: int,
+        *,
+        status: Status,
+        between: tuple[int, int],
+        limit: int,
+        after: ShardPosition | None,
+    ) -> tuple[list[ExpiringSession], bool]:
+        """The next sessions of one shard, in the index's own order, and whether there are more."""
+        earliest, latest = between
+        terms = Terms()
+        keys = all_of(
+            f"{terms.name(A.STATUS)} = {terms.value(status)}",
+            f"{terms.name(A.SHARD)} = {terms.value(shard)}",
+            f"{terms.name(A.TTL)} BETWEEN {terms.value(earliest)} AND {terms.value(latest)}",
+        )
+        arguments: dict[str, Any] = {
+            "IndexName": STATUS_TTL_INDEX.name,
+            "KeyConditionExpression": keys,
+            "Limit": limit,
+        }
+        if after is not None and after.ttl >= earliest:
+            arguments["ExclusiveStartKey"] = to_item(
+                {
+                    A.STATUS: status,
+                    A.SHARD: shard,
+                    A.TTL: after.ttl,
+                    A.PK: session_pk(after.session_id),
+                    A.SK: SESSION_SK,
+                }
+            )
+        items, last = self.client.query(**arguments, **terms.arguments())
+        return [expiring_from(item) for item in items], last is not None
+
+
+def _owned_key(owner: Owner, position: OwnedPosition) -> Item:
+    return to_item(
+        {
+            A.TENANT: owner.tenant,
+            A.SUBJECT: owner.subject,
+            A.CREATED_AT: iso(position.created_at),
+            A.PK: session_pk(position.session_id),
+            A.SK: SESSION_SK,
+        }
+    )

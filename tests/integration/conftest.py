@@ -1,0 +1,63 @@
+"""Storage to test against: DynamoDB as the emulator serves it, and memory."""
+
+import secrets
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from local.emulator import Emulator
+from session_store.bootstrap import dynamodb_storage
+from session_store.deadline import Deadline
+from session_store.ports import Storage
+from session_store.settings import Settings
+from session_store.storage.memory import memory_storage
+from tests.support.samples import REGION
+from tests.support.tables import create_tables
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+
+@pytest.fixture(scope="session")
+def settings() -> Settings:
+    name = secrets.token_hex(4)
+    return Settings(
+        table=f"contract-{name}",
+        audit_table=f"contract-audit-{name}",
+        region=REGION,
+        regions=(REGION,),
+        delegates=frozenset(),
+        status_shards=4,
+        audit_retention=90 * 86_400,
+        gateway_decodes_path=False,
+    )
+
+
+@pytest.fixture(scope="session")
+def tables(emulator: Emulator, settings: Settings) -> Settings:
+    """The settings, once the tables that they name exist."""
+    client: DynamoDBClient = emulator.client("dynamodb")
+    create_tables(client, table=settings.table, audit_table=settings.audit_table)
+    return settings
+
+
+@pytest.fixture
+def dynamodb(emulator: Emulator) -> "DynamoDBClient":
+    """A client of a test's own, so that what it hooks into the client goes with it."""
+    client: DynamoDBClient = emulator.client("dynamodb")
+    return client
+
+
+@pytest.fixture
+def on_dynamodb(dynamodb: "DynamoDBClient", tables: Settings) -> Storage:
+    return dynamodb_storage(tables, dynamodb, Deadline())
+
+
+@pytest.fixture(params=["dynamodb", "memory"])
+def storage(request: pytest.FixtureRequest) -> Iterator[Storage]:
+    """Each implementation in turn: the contract is one."""
+    if request.param == "memory":
+        yield memory_storage()
+    else:
+        yield request.getfixturevalue("on_dynamodb")

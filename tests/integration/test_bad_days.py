@@ -1,0 +1,197 @@
+"""Answers that are lost, and writes that meet: nothing acts twice, nothing is lost in silence."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from session_store.domain.page import PageRequest
+from session_store.domain.session import ANY_STATUS, Status
+from session_store.domain.session_write import PREDECESSORS, ReplaceState, Transition
+from session_store.domain.state_operations import StateOperations
+from session_store.errors import (
+    OutcomeUnknownError,
+    SessionNotFoundError,
+    ThrottledError,
+    VersionConflictError,
+)
+from session_store.ports import Storage
+from tests.support.faults import (
+    cancelled,
+    conflict,
+    lose_every_answer,
+    lose_first_answer,
+    refuse,
+)
+from tests.support.samples import (
+    NOW,
+    a_call,
+    a_guard,
+    a_message,
+    a_session,
+    a_write,
+    an_event,
+    operation_id,
+)
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+
+def test_a_create_whose_answer_is_lost_makes_one_session(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
+) -> None:
+    sent = lose_first_answer(dynamodb, "PutItem")
+    session = a_session()
+    on_dynamodb.sessions.create(session)
+    assert sent["PutItem"] == 2
+    assert on_dynamodb.sessions.read(session.session_id) == session
+
+
+@pytest.mark.parametrize(
+    ("operation", "operations"),
+    [
+        ("UpdateItem", StateOperations(set={"k": 1}, remove=["n"])),
+        ("TransactWriteItems", StateOperations(increment={"n": 1}, append={"l": [1]})),
+    ],
+)
+@pytest.mark.parametrize("version", [None, 1])
+def test_a_state_write_whose_answer_is_lost_is_done_once(
+    on_dynamodb: Storage,
+    dynamodb: "DynamoDBClient",
+    operation: str,
+    operations: StateOperations,
+    version: int | None,
+) -> None:
+    session = a_session(state={"n": 1})
+    on_dynamodb.sessions.create(session)
+    sent = lose_first_answer(dynamodb, operation)
+    after = on_dynamodb.sessions.write(a_write(session, operations, version=version))
+    assert sent[operation] == 2
+    assert after.version == 2
+    assert on_dynamodb.sessions.read(session.session_id) == after
+
+
+@pytest.mark.parametrize("change", [ReplaceState(state={"x": 1}), Transition(to=Status.CLOSING)])
+def test_other_writes_whose_answer_is_lost_are_done_once(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient", change: ReplaceState | Transition
+) -> None:
+    session = a_session()
+    on_dynamodb.sessions.create(session)
+    lose_first_answer(dynamodb, "UpdateItem")
+    assert on_dynamodb.sessions.write(a_write(session, change, version=1)).version == 2
+
+
+def test_closing_a_short_session_whose_answer_is_lost_is_done_once(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
+) -> None:
+    session = a_session(status=Status.CLOSING, max_expires_at=NOW // 1000 + 7200)
+    on_dynamodb.sessions.create(session)
+    lose_first_answer(dynamodb, "UpdateItem")
+    write = a_write(session, Transition(to=Status.CLOSED), statuses=PREDECESSORS[Status.CLOSED])
+    closed = on_dynamodb.sessions.write(write)
+    assert (closed.status, closed.version, closed.ttl) == (Status.CLOSED, 2, session.max_expires_at)
+
+
+def test_a_deletion_whose_answer_is_lost_is_a_deletion(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
+) -> None:
+    session = a_session()
+    on_dynamodb.sessions.create(session)
+    lose_first_answer(dynamodb, "TransactWriteItems")
+    on_dynamodb.sessions.delete(session.session_id, a_guard(statuses=ANY_STATUS), an_event(session))
+    assert on_dynamodb.sessions.read(session.session_id) is None
+
+
+def test_a_message_whose_answer_is_lost_is_there_once_and_new(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
+) -> None:
+    lose_first_answer(dynamodb, "PutItem")
+    lose_first_answer(dynamodb, "TransactWriteItems")
+    session = a_session()
+    messages = [a_message(session, at) for at in range(3)]
+    assert on_dynamodb.messages.put(messages[0]) is None
+    assert on_dynamodb.messages.put_all(messages[1:], operation_id=operation_id()) == {}
+    assert on_dynamodb.messages.page(session.session_id, PageRequest(limit=9)).items == tuple(messages)
+
+
+def test_a_recorded_call_whose_answer_is_lost_is_recorded_once_and_new(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
+) -> None:
+    lose_first_answer(dynamodb, "TransactWriteItems")
+    session = a_session()
+    claim, record = a_call(session, "c1")
+    assert on_dynamodb.tool_calls.record(claim, record, an_event(session), now_ms=NOW) is None
+    assert on_dynamodb.tool_calls.page(session.session_id, PageRequest(limit=9)).items == (record,)
+
+
+@pytest.mark.parametrize("operation", ["UpdateItem", "TransactWriteItems"])
+def test_an_answer_that_never_comes_is_an_unknown_outcome(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient", operation: str
+) -> None:
+    session = a_session(state={"n": 1})
+    on_dynamodb.sessions.create(session)
+    lose_every_answer(dynamodb, operation)
+    change = (
+        StateOperations(set={"n": 2}) if operation == "UpdateItem" else StateOperations(increment={"n": 1})
+    )
+    with pytest.raises(OutcomeUnknownError):
+        on_dynamodb.sessions.write(a_write(session, change))
+    after = on_dynamodb.sessions.read(session.session_id)
+    assert after is not None
+    assert after.state == {"n": 2}
+
+
+@pytest.mark.parametrize(
+    ("operation", "change", "met"),
+    [
+        ("UpdateItem", StateOperations(set={"n": 2}), conflict),
+        ("TransactWriteItems", StateOperations(increment={"n": 1}), lambda: cancelled("TransactionConflict")),
+    ],
+)
+def test_writes_that_meet_are_tried_again_and_done_once(
+    on_dynamodb: Storage,
+    dynamodb: "DynamoDBClient",
+    operation: str,
+    change: StateOperations,
+    met: Callable[[], dict[str, object]],
+) -> None:
+    session = a_session(state={"n": 1})
+    on_dynamodb.sessions.create(session)
+    refused = refuse(dynamodb, operation, [met() for _ in range(3)])
+    after = on_dynamodb.sessions.write(a_write(session, change))
+    assert refused.total() == 3
+    assert (after.state, after.version) == ({"n": 2}, 2)
+
+
+def test_a_transaction_cancelled_for_throttling_is_refused_and_not_done(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
+) -> None:
+    session = a_session(state={"n": 1})
+    on_dynamodb.sessions.create(session)
+    refuse(dynamodb, "TransactWriteItems", [cancelled("ThrottlingError") for _ in range(9)])
+    with pytest.raises(ThrottledError):
+        on_dynamodb.sessions.write(a_write(session, StateOperations(increment={"n": 1})))
+    assert on_dynamodb.sessions.read(session.session_id) == session
+
+
+def test_a_late_resend_of_a_versioned_write_changes_nothing(on_dynamodb: Storage) -> None:
+    session = a_session()
+    on_dynamodb.sessions.create(session)
+    late = a_write(session, ReplaceState(state={"by": "first"}), version=1)
+    on_dynamodb.sessions.write(late)
+    newer = on_dynamodb.sessions.write(a_write(session, ReplaceState(state={"by": "second"}), version=2))
+    with pytest.raises(VersionConflictError):
+        on_dynamodb.sessions.write(late)
+    assert on_dynamodb.sessions.read(session.session_id) == newer
+
+
+def test_a_late_resend_never_brings_a_deleted_session_back(on_dynamodb: Storage) -> None:
+    session = a_session()
+    on_dynamodb.sessions.create(session)
+    write = a_write(session, StateOperations(set={"k": 1}))
+    on_dynamodb.sessions.write(write)
+    on_dynamodb.sessions.delete(session.session_id, a_guard(statuses=ANY_STATUS), an_event(session))
+    with pytest.raises(SessionNotFoundError):
+        on_dynamodb.sessions.write(write)
+    assert on_dynamodb.sessions.read(session.session_id) is None

@@ -1,0 +1,129 @@
+"""What each operation costs: round trips, and write units as DynamoDB reports them."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from session_store.bootstrap import Store, store_on
+from session_store.domain.session import Status
+from session_store.domain.state_operations import StateOperations
+from session_store.ports import Storage
+from session_store.services.context import NewMessage
+from session_store.services.sessions import NewSession
+from session_store.services.tool_calls import FinishedCall
+from session_store.settings import Settings
+from tests.support.faults import Spending, watch_spending
+from tests.support.world import ALICE, SettableClock
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+INDEX_WRITES_OF_A_NEW_SESSION = 2
+INDEX_WRITES_OF_A_SLIDE = 3
+"""Out of and into the status/ttl index, whose key moves, and once over in the owner index."""
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    return SettableClock()
+
+
+@pytest.fixture
+def store(on_dynamodb: Storage, tables: Settings, clock: SettableClock) -> Store:
+    return store_on(on_dynamodb, tables, clock=clock)
+
+
+@pytest.fixture
+def spending(dynamodb: "DynamoDBClient") -> Spending:
+    return watch_spending(dynamodb)
+
+
+@pytest.fixture
+def session_id(store: Store, spending: Spending) -> str:
+    new = NewSession(idle_timeout=3600, max_lifetime=86_400, state={"n": 0}, protocol={}, credential_refs=())
+    session = store.sessions.create(ALICE, new)
+    assert (spending.round_trips, spending.write_units) == (1, 1 + INDEX_WRITES_OF_A_NEW_SESSION)
+    spending.reset()
+    return session.session_id
+
+
+def call(number: int) -> FinishedCall:
+    return FinishedCall(
+        tool_call_id=f"call-{number}",
+        tool_name="search",
+        input={"q": "x"},
+        output="found",
+        error=None,
+        duration_ms=1,
+        started_at=None,
+    )
+
+
+def test_a_state_write_is_one_round_trip_and_one_unit(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    store.sessions.change_state(ALICE, session_id, StateOperations(set={"k": 1}))
+    assert (spending.round_trips, spending.write_units) == (1, 1)
+
+
+def test_a_replaced_state_is_one_round_trip_and_one_unit(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    store.sessions.replace_state(ALICE, session_id, {"k": 1}, version=1)
+    assert (spending.round_trips, spending.write_units) == (1, 1)
+
+
+def test_an_increment_is_two_round_trips_and_a_transaction_of_one_item(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    store.sessions.change_state(ALICE, session_id, StateOperations(increment={"n": 1}))
+    assert (spending.round_trips, spending.write_units) == (2, 2)
+
+
+def test_a_step_is_one_round_trip_and_moves_the_session_in_the_index(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    store.sessions.move(ALICE, session_id, Status.ACTIVE)
+    assert (spending.round_trips, spending.write_units) == (1, 1 + INDEX_WRITES_OF_A_SLIDE)
+
+
+def test_a_hundred_touches_in_a_second_move_the_window_once(
+    store: Store, session_id: str, spending: Spending, clock: SettableClock
+) -> None:
+    clock.pass_(400)
+    for _ in range(100):
+        clock.pass_(0.005)
+        store.sessions.touch(ALICE, session_id)
+    assert spending.calls == {"GetItem": 100, "UpdateItem": 1}
+    assert spending.write_units == 1 + INDEX_WRITES_OF_A_SLIDE
+
+
+def test_a_write_whose_window_is_due_is_one_round_trip_more(
+    store: Store, session_id: str, spending: Spending, clock: SettableClock
+) -> None:
+    clock.pass_(400)
+    store.sessions.change_state(ALICE, session_id, StateOperations(set={"k": 1}))
+    assert spending.round_trips == 2
+
+
+def test_an_append_of_a_kilobyte_is_two_round_trips_and_two_units_for_ever(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    costs = []
+    for _ in range(60):
+        spending.reset()
+        store.context.append(ALICE, session_id, [NewMessage(content="x" * 1000)])
+        costs.append((spending.round_trips, spending.write_units))
+    assert costs == [(2, 2)] * 60
+
+
+def test_a_recorded_call_is_two_round_trips_and_three_items_of_a_transaction(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    store.tool_calls.record(ALICE, session_id, call(1))
+    assert (spending.round_trips, spending.write_units) == (2, 3 * 2)
+
+
+def test_a_deletion_is_one_round_trip(store: Store, session_id: str, spending: Spending) -> None:
+    store.sessions.delete(ALICE, session_id)
+    assert spending.calls == {"TransactWriteItems": 1}

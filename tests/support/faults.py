@@ -1,0 +1,131 @@
+"""What DynamoDB does on a bad day, done to a client: answers lost, writes that meet, throttling.
+
+The emulator itself never has such a day. Each function hooks into one client's
+events and so ends with it.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
+from botocore.exceptions import ConnectionClosedError
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+
+def lose_first_answer(client: "DynamoDBClient", operation: str) -> Counter[str]:
+    """The first call is done, but its answer never comes, so the client sends the same request again.
+
+    Counts the requests that were sent.
+    """
+    sent: Counter[str] = Counter()
+
+    def count(**_: Any) -> None:
+        sent[operation] += 1
+
+    def again(attempts: int, **_: Any) -> int | None:
+        return 0 if attempts == 1 else None
+
+    client.meta.events.register(f"before-send.dynamodb.{operation}", count)
+    # botocore reads what a handler returns; its types say that handlers return nothing
+    client.meta.events.register_first(f"needs-retry.dynamodb.{operation}", again)  # type: ignore[arg-type]
+    return sent
+
+
+def lose_every_answer(client: "DynamoDBClient", operation: str) -> None:
+    """The call is done, and the connection breaks before the answer comes, at each attempt."""
+
+    def broken(**_: Any) -> None:
+        raise ConnectionClosedError(endpoint_url="http://127.0.0.1")
+
+    client.meta.events.register(f"after-call.dynamodb.{operation}", broken)
+
+
+class _Body:
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def stream(self, *_: Any, **__: Any) -> Iterator[bytes]:
+        yield self._content
+
+
+def refuse(client: "DynamoDBClient", operation: str, answers: Iterable[dict[str, Any]]) -> Counter[str]:
+    """Each answer in turn, instead of doing the call; after the last one, calls are done.
+
+    An answer is the error's body with ``__type``. Counts the refusals.
+    """
+    pending = iter(answers)
+    refused: Counter[str] = Counter()
+
+    def answer(request: Any, **_: Any) -> AWSResponse | None:
+        body = next(pending, None)
+        if body is None:
+            return None
+        refused[body["__type"]] += 1
+        content = json.dumps({**body, "__type": f"com.amazonaws.dynamodb.v20120810#{body['__type']}"})
+        return AWSResponse(request.url, 400, HTTPHeaders(), _Body(content.encode()))
+
+    client.meta.events.register(f"before-send.dynamodb.{operation}", answer)  # type: ignore[arg-type] # as above
+    return refused
+
+
+def conflict() -> dict[str, Any]:
+    """A single write that met a transaction."""
+    return {"__type": "TransactionConflictException", "Message": "Transaction is ongoing for the item"}
+
+
+def cancelled(*codes: str) -> dict[str, Any]:
+    """A transaction cancelled for a reason per item."""
+    return {
+        "__type": "TransactionCanceledException",
+        "Message": f"Transaction cancelled [{', '.join(codes)}]",
+        "CancellationReasons": [{"Code": code} for code in codes],
+    }
+
+
+@dataclass
+class Spending:
+    """Calls made, and write units by table, its indexes' included, since the last ``reset``."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    written: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def round_trips(self) -> int:
+        return self.calls.total()
+
+    @property
+    def write_units(self) -> float:
+        return self.written.total()
+
+    def reset(self) -> None:
+        self.calls.clear()
+        self.written.clear()
+
+
+READS = frozenset({"GetItem", "Query", "BatchGetItem"})
+
+
+def watch_spending(client: "DynamoDBClient") -> Spending:
+    """Count calls, and the write units that their answers report."""
+    spending = Spending()
+
+    def ask(params: dict[str, Any], **_: Any) -> None:
+        params["ReturnConsumedCapacity"] = "TOTAL"
+
+    def note(model: Any, parsed: dict[str, Any], **_: Any) -> None:
+        spending.calls[model.name] += 1
+        if model.name in READS:
+            return
+        consumed = parsed.get("ConsumedCapacity") or []
+        for each in [consumed] if isinstance(consumed, dict) else consumed:
+            spending.written[each["TableName"]] += each["CapacityUnits"]
+
+    client.meta.events.register("provide-client-params.dynamodb", ask)
+    client.meta.events.register("after-call.dynamodb", note)
+    return spending
