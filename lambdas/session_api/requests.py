@@ -24,8 +24,8 @@ IF_MATCH: Final = "If-Match"
 MIN_VERSION: Final = "Session-Min-Version"
 IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 
-_ETAG: Final = re.compile(r'"(\d{1,15})"\Z')
-_WHOLE: Final = re.compile(r"\d{1,15}\Z")
+_ETAG: Final = re.compile(r'"([0-9]{1,15})"\Z')
+_WHOLE: Final = re.compile(r"[0-9]{1,15}\Z")
 _WHERE: Final = re.compile(r"(?P<detail>.*) - at `(?P<path>[^`]*)`\Z", re.DOTALL)
 
 BodyT = TypeVar("BodyT", bound=msgspec.Struct)

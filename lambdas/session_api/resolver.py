@@ -7,7 +7,8 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
+from aws_lambda_powertools.event_handler import ApiGatewayResolver, Response
+from aws_lambda_powertools.event_handler.api_gateway import ProxyEventType
 from aws_lambda_powertools.metrics import MetricUnit
 
 from session_api import context_routes, operator_routes, problems, session_routes, tool_call_routes
@@ -41,8 +42,9 @@ class Resolver:
     logger: Logger
     metrics: Metrics
 
-    def build(self) -> APIGatewayRestResolver:
-        app = APIGatewayRestResolver()
+    def build(self) -> ApiGatewayResolver:
+        # Not APIGatewayRestResolver: that one passes over a slash at the end, and so over an empty id.
+        app = ApiGatewayResolver(ProxyEventType.APIGatewayProxyEvent)
         for operation in OPERATIONS:
             rule = operation.path.replace("{", "<").replace("}", ">")
             app.route(rule, operation.method)(self._bound(app, operation))
@@ -56,7 +58,7 @@ class Resolver:
             path = quote(path, safe="/~!$&'()*+,;=:@")
         return {**event, "path": path}
 
-    def _bound(self, app: APIGatewayRestResolver, operation: Operation) -> Callable[..., Response[str]]:
+    def _bound(self, app: ApiGatewayResolver, operation: Operation) -> Callable[..., Response[str]]:
         def serve(**path: str) -> Response[str]:
             return self._served(operation, app.current_event.raw_event, path)
 

@@ -59,8 +59,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     """
     region = _text(environment, REGION_VARIABLE)
     regions = _list(environment, Env.REGIONS)
-    for name in (region, *regions):
-        _check_region(name)
+    _check_regions(REGION_VARIABLE, (region,))
+    _check_regions(Env.REGIONS, regions)
     if region not in regions:
         message = f"{Env.REGIONS} must name {REGION_VARIABLE} ({region}), but is {','.join(regions)!r}"
         raise ConfigurationError(message)
@@ -105,8 +105,10 @@ def _flag(environment: Mapping[str, str], name: str) -> bool:
     return value == "true"
 
 
-def _check_region(name: str) -> None:
-    try:
-        region_code(name)
-    except ValueError as error:
-        raise ConfigurationError(str(error)) from error
+def _check_regions(variable: str, names: tuple[str, ...]) -> None:
+    for name in names:
+        try:
+            region_code(name)
+        except ValueError as error:
+            message = f"{variable}: {error}"
+            raise ConfigurationError(message) from error

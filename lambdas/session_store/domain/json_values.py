@@ -87,7 +87,7 @@ def parse(text: bytes | str, *, path: str = "$") -> JsonValue:
     """
     try:
         value = json.loads(
-            text,
+            text if isinstance(text, str) else text.decode(errors="surrogatepass"),
             parse_float=_number,
             parse_int=_integer,
             parse_constant=_constant,

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Context, Decimal, Overflow
+from decimal import Context, Decimal, Inexact
 from typing import Any, Final
 
 from session_store.domain.json_values import JsonValue, check_nesting, normal_number
 from session_store.errors import InvalidRequestError
 
 MAX_KEYS: Final = 50
-_SUM: Final = Context(prec=38, Emax=999_999, Emin=-999_999)
+_SUM: Final = Context(prec=38, Emax=999_999, Emin=-999_999, traps=[Inexact])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +99,8 @@ def applied(state: Mapping[str, JsonValue], operations: StateOperations) -> dict
 def _sum(value: int | Decimal, amount: int | Decimal, *, path: str) -> int | Decimal:
     try:
         total = normal_number(_SUM.add(Decimal(value), Decimal(amount)))
-    except Overflow as error:
-        raise InvalidRequestError("The sum is out of range", path=path) from error
+    except Inexact as error:
+        raise InvalidRequestError("The sum has more than 38 significant digits", path=path) from error
     if not isinstance(total, int | Decimal):
         raise InvalidRequestError("The sum is out of range", path=path)
     return total

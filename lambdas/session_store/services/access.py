@@ -16,15 +16,22 @@ class SessionAccess:
     clock: Clock
     region: str
 
-    def read(self, caller: Caller, session_id: str) -> Session:
-        """The caller's session, read consistently; counts as a use of it.
+    def found(self, caller: Caller, session_id: str) -> Session:
+        """The caller's session, read consistently.
 
         Raises:
             SessionNotFoundError: absent, expired, or somebody else's.
         """
         found = self.sessions.read(check_session_id(session_id))
-        now_ms = self.clock.now_ms()
-        return self.used(caller, readable(found, owner=owner_of(caller), now_ms=now_ms), now_ms)
+        return readable(found, owner=owner_of(caller), now_ms=self.clock.now_ms())
+
+    def read(self, caller: Caller, session_id: str) -> Session:
+        """As ``found``, and a use of the session.
+
+        Raises:
+            SessionNotFoundError
+        """
+        return self.used(caller, self.found(caller, session_id))
 
     def read_at_home(self, caller: Caller, session_id: str) -> Session:
         """As ``read``, before a write of a child, which only the session's home region does.
@@ -32,10 +39,10 @@ class SessionAccess:
         Raises:
             MisdirectedError
         """
-        session = self.read(caller, session_id)
+        session = self.found(caller, session_id)
         if session.home_region != self.region:
             raise MisdirectedError(home_region=session.home_region)
-        return session
+        return self.used(caller, session)
 
     def read_writable(self, caller: Caller, session_id: str) -> Session:
         """As ``read_at_home``, for a session that admits new children.
@@ -48,12 +55,13 @@ class SessionAccess:
             raise SessionClosedError(status=session.status)
         return session
 
-    def used(self, caller: Caller, session: Session, now_ms: int) -> Session:
+    def used(self, caller: Caller, session: Session) -> Session:
         """The session with its window moved, where that is due.
 
         Raises:
             SessionNotFoundError: it ended between the read and the slide.
         """
+        now_ms = self.clock.now_ms()
         if not session.slide_due(now_ms):
             return session
         slide = Slide(

@@ -33,6 +33,7 @@ from session_store.domain.times import seconds
 from session_store.domain.window import window_from
 from session_store.errors import (
     ForbiddenError,
+    MisdirectedError,
     PayloadTooLargeError,
     SessionClosedError,
     VersionConflictError,
@@ -138,7 +139,7 @@ class Sessions:
             InvalidRequestError: a key twice, too many keys, or a value of another type; names the path.
             VersionConflictError, SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
-        _check_size({"set": operations.set, "append": operations.append})
+        _check_size([operations.set, operations.remove, operations.increment, operations.append])
         return self._write(caller, session_id, checked(operations), WRITABLE, version)
 
     def move(self, caller: Caller, session_id: str, to: Status, *, version: int | None = None) -> Session:
@@ -156,12 +157,14 @@ class Sessions:
             SessionClosedError: a closed session's end is fixed.
             VersionConflictError, SessionNotFoundError
         """
-        session = self.access.read(caller, session_id)
+        session = self.access.found(caller, session_id)
+        if session.home_region != self.region:
+            raise MisdirectedError(home_region=session.home_region)
         if session.status not in SLIDING:
             raise SessionClosedError(status=session.status)
         if version not in (None, session.version):
             raise VersionConflictError(current_version=session.version)
-        return session
+        return self.access.used(caller, session)
 
     def delete(self, caller: Caller, session_id: str, *, version: int | None = None) -> None:
         """Gone at once, with an audit event naming the caller; its children are unreadable from now on.
@@ -209,7 +212,7 @@ class Sessions:
             operation_id=self.ids.operation_id(),
             author=author_of(caller),
         )
-        return self.access.used(caller, self.storage.write(write), write.guard.now_ms)
+        return self.access.used(caller, self.storage.write(write))
 
     def _guard(self, caller: Caller, statuses: frozenset[Status], version: int | None) -> Guard:
         return Guard(

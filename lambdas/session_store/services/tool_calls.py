@@ -6,6 +6,7 @@ from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest, encode
+from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import Author, Session, author_of, owner_of
 from session_store.domain.times import iso, seconds
@@ -87,6 +88,7 @@ class ToolCalls:
         except (SessionClosedError, SessionNotFoundError) as error:
             return self._replayed_after_the_end(caller, session_id, call, error)
         now_ms = self.clock.now_ms()
+        _check_start(call, now_ms)
         claim, record = _settled(session, call, author_of(caller), now_ms)
         event = self._event(caller, session_id, now_ms)
         holder = self.storage.record(claim, record, event, now_ms=now_ms)
@@ -199,6 +201,13 @@ def _settled(
         author=author,
     )
     return claim, record
+
+
+def _check_start(call: FinishedCall, now_ms: int) -> None:
+    """A time far ahead would stand at the end of the history for ever; none before 1970 can be told."""
+    if call.started_at is not None and not 0 <= call.started_at <= now_ms + CLOCK_TOLERANCE_MS:
+        detail = f"Must lie between 1970 and {CLOCK_TOLERANCE_MS // 1000} s from now"
+        raise InvalidRequestError(detail, path="$.startedAt")
 
 
 def _check(call: FinishedCall) -> None:

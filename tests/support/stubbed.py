@@ -1,0 +1,69 @@
+"""The client over stubbed answers of DynamoDB."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import boto3
+from botocore.stub import Stubber
+
+from session_store.deadline import Deadline
+from session_store.storage.client import Client, Conflicts
+
+KEY: Final = {"pk": {"S": "p"}, "sk": {"S": "s"}}
+ITEM: Final = {**KEY, "n": {"N": "1"}}
+
+
+class Stubbed:
+    """A client of stubbed answers; ``pauses`` and ``spans`` are what its retries asked for."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.pauses: list[float] = []
+        self.spans: list[tuple[float, float]] = []
+        dynamodb = boto3.client(
+            "dynamodb", region_name="us-east-1", aws_access_key_id="k", aws_secret_access_key="s"
+        )
+        self.stubber = Stubber(dynamodb)
+        self.deadline = Deadline(monotonic=lambda: self.now)
+        conflicts = Conflicts(deadline=self.deadline, sleep=self._sleep, uniform=self._uniform)
+        self.client = Client(dynamodb=dynamodb, table="sessions", conflicts=conflicts)
+
+    def _sleep(self, pause: float) -> None:
+        self.pauses.append(pause)
+        self.now += pause
+
+    def _uniform(self, low: float, high: float) -> float:
+        self.spans.append((low, high))
+        return high
+
+    def fails(self, method: str, code: str, message: str = "", **answer: Any) -> None:
+        self.stubber.add_client_error(method, code, message, modeled_fields=answer)
+
+    def cancels(self, *codes: str, **reason: Any) -> None:
+        """Cancel a transaction; ``reason`` belongs to its last item."""
+        reasons: list[dict[str, Any]] = [{"Code": code} for code in codes]
+        reasons[-1].update(reason)
+        self.fails("transact_write_items", "TransactionCanceledException", CancellationReasons=reasons)
+
+    def loses(self, error: Exception) -> None:
+        """Fail every call with an error of the connection."""
+
+        def raise_(**_: object) -> None:
+            raise error
+
+        self.client.dynamodb.meta.events.register("provide-client-params.dynamodb", raise_)
+
+    def transact(self) -> None:
+        self.client.transact([{"Put": {"TableName": "sessions", "Item": ITEM}}], token="t")
+
+
+WRITES: Final[dict[str, Callable[[Stubbed], object]]] = {
+    "put_item": lambda stubbed: stubbed.client.put(ITEM),
+    "update_item": lambda stubbed: stubbed.client.update(KEY, UpdateExpression="SET a = b"),
+    "transact_write_items": lambda stubbed: stubbed.transact(),
+}
+READS: Final[dict[str, Callable[[Stubbed], object]]] = {
+    "get_item": lambda stubbed: stubbed.client.get(KEY),
+    "query": lambda stubbed: stubbed.client.query(),
+    "batch_get_item": lambda stubbed: stubbed.client.get_all([KEY]),
+}

@@ -1,0 +1,155 @@
+"""Cursors hold a position and belong to one query."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from session_api.cursors import LAST_MS, decode_cursor, encode_cursor
+from session_store.domain.page import (
+    ExpiringPosition,
+    MessagePosition,
+    OwnedPosition,
+    RecordPosition,
+    ShardPosition,
+)
+from session_store.errors import InvalidRequestError
+from tests.support.sessions import NOW, SESSION_ID
+from tests.support.world import START, CountingIds
+
+QUERY = {"list": "sessions", "status": None}
+POSITIONS: list[Any] = [
+    MessagePosition(message_id=CountingIds().message_id(START)),
+    OwnedPosition(created_at=START, session_id=SESSION_ID),
+    RecordPosition(started_at=START, tool_call_id="a#b"),
+    RecordPosition(started_at=0, tool_call_id="x" * 256),
+    RecordPosition(started_at=LAST_MS, tool_call_id="c1"),
+    ExpiringPosition(shards={}),
+    ExpiringPosition(
+        shards={
+            0: ShardPosition(ttl=NOW, session_id=SESSION_ID),
+            3: ShardPosition(ttl=NOW, session_id=SESSION_ID),
+        }
+    ),
+]
+KINDS = [MessagePosition, OwnedPosition, RecordPosition, ExpiringPosition]
+EACH_KIND = pytest.mark.parametrize("kind", KINDS)
+
+
+def spelled(value: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+def fingerprint() -> str:
+    cursor = encode_cursor(POSITIONS[0], query=QUERY) or ""
+    found: str = json.loads(base64.urlsafe_b64decode(cursor + "=="))[0]
+    return found
+
+
+def refused(cursor: str, kind: Any, query: dict[str, Any] | None = None) -> InvalidRequestError:
+    with pytest.raises(InvalidRequestError) as error:
+        decode_cursor(cursor, kind, query=query or QUERY)
+    return error.value
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_a_position_comes_back(position: Any) -> None:
+    cursor = encode_cursor(position, query=QUERY)
+    assert cursor is not None
+    assert decode_cursor(cursor, type(position), query=QUERY) == position
+
+
+def test_the_end_of_a_list_is_no_cursor() -> None:
+    assert encode_cursor(None, query=QUERY) is None
+    assert decode_cursor(None, MessagePosition, query=QUERY) is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"list": "sessions", "status": "active"},
+        {"list": "expiring", "status": None},
+        {"list": "sessions"},
+    ],
+)
+def test_a_cursor_of_another_query_is_refused(query: dict[str, Any]) -> None:
+    cursor = encode_cursor(POSITIONS[1], query=QUERY) or ""
+    error = refused(cursor, OwnedPosition, query)
+    assert error.facts["path"] == "query cursor"
+    assert "another query" in error.detail
+
+
+def test_a_cursor_holds_no_partition() -> None:
+    cursor = encode_cursor(OwnedPosition(created_at=START, session_id=SESSION_ID), query=QUERY) or ""
+    assert json.loads(base64.urlsafe_b64decode(cursor + "=="))[1:] == [
+        {"created_at": START, "session_id": SESSION_ID}
+    ]
+
+
+@EACH_KIND
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "",
+        " ",
+        "a",
+        "!!!!",
+        "é",
+        "\ud800",
+        "null",
+        spelled(None),
+        spelled([]),
+        spelled([1, 2]),
+        spelled("x"),
+        "A" * 9999,
+    ],
+)
+def test_what_is_no_cursor_is_refused(cursor: str, kind: Any) -> None:
+    assert refused(cursor, kind).facts["path"] == "query cursor"
+
+
+@pytest.mark.parametrize(
+    ("kind", "position"),
+    [
+        (MessagePosition, {"message_id": "x"}),
+        (MessagePosition, {"message_id": 1}),
+        (MessagePosition, {}),
+        (OwnedPosition, {"created_at": -1, "session_id": SESSION_ID}),
+        (OwnedPosition, {"created_at": LAST_MS + 1, "session_id": SESSION_ID}),
+        (OwnedPosition, {"created_at": 10**400, "session_id": SESSION_ID}),
+        (OwnedPosition, {"created_at": 1.5, "session_id": SESSION_ID}),
+        (OwnedPosition, {"created_at": True, "session_id": SESSION_ID}),
+        (OwnedPosition, {"created_at": START, "session_id": "session#other"}),
+        (RecordPosition, {"started_at": START, "tool_call_id": ""}),
+        (RecordPosition, {"started_at": START, "tool_call_id": "x" * 257}),
+        (RecordPosition, {"started_at": None, "tool_call_id": "c1"}),
+        (ExpiringPosition, {"shards": {"0": {"ttl": -1, "session_id": SESSION_ID}}}),
+        (ExpiringPosition, {"shards": {"-1": {"ttl": 1, "session_id": SESSION_ID}}}),
+        (ExpiringPosition, {"shards": {"a": {"ttl": 1, "session_id": SESSION_ID}}}),
+        (ExpiringPosition, {"shards": {"0": {"ttl": 1, "session_id": "s1"}}}),
+        (ExpiringPosition, {"shards": [1]}),
+    ],
+)
+def test_an_absurd_position_is_refused(kind: Any, position: dict[str, Any]) -> None:
+    assert refused(spelled([fingerprint(), position]), kind).facts["path"] == "query cursor"
+
+
+@EACH_KIND
+@given(noise=st.text() | st.binary().map(lambda raw: base64.urlsafe_b64encode(raw).decode()))
+def test_no_text_whatever_crashes(noise: str, kind: Any) -> None:
+    refused(noise, kind)
+
+
+@given(st.integers(0, 200), st.characters(codec="ascii"))
+def test_a_tampered_cursor_is_refused_or_another_position_of_the_callers_own(at: int, letter: str) -> None:
+    cursor = encode_cursor(POSITIONS[1], query=QUERY) or ""
+    tampered = cursor[: at % len(cursor)] + letter + cursor[at % len(cursor) + 1 :]
+    try:
+        position = decode_cursor(tampered, OwnedPosition, query=QUERY)
+    except InvalidRequestError:
+        return
+    assert isinstance(position, OwnedPosition)
+    assert 0 <= position.created_at <= LAST_MS

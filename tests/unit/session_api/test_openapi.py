@@ -1,0 +1,102 @@
+"""The committed document is the code's own, and valid."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from session_api.openapi import document
+from session_api.operations import OPERATIONS
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMITTED: dict[str, Any] = json.loads((ROOT / "docs" / "openapi.json").read_text())
+CONTRACT = {
+    ("post", "/sessions"),
+    ("get", "/sessions"),
+    ("get", "/sessions/{sessionId}"),
+    ("delete", "/sessions/{sessionId}"),
+    ("put", "/sessions/{sessionId}/state"),
+    ("patch", "/sessions/{sessionId}/state"),
+    ("post", "/sessions/{sessionId}/status"),
+    ("post", "/sessions/{sessionId}/touch"),
+    ("post", "/sessions/{sessionId}/context"),
+    ("get", "/sessions/{sessionId}/context"),
+    ("put", "/sessions/{sessionId}/tool-calls/{toolCallId}"),
+    ("get", "/sessions/{sessionId}/tool-calls/{toolCallId}"),
+    ("get", "/sessions/{sessionId}/tool-calls"),
+    ("get", "/sessions/{sessionId}/history"),
+    ("get", "/ops/expiring"),
+    ("get", "/health"),
+}
+
+
+def described(method: str, path: str) -> Any:
+    return COMMITTED["paths"][path][method]
+
+
+def parameters(method: str, path: str) -> dict[str, Any]:
+    return {parameter["name"]: parameter for parameter in described(method, path)["parameters"]}
+
+
+def test_the_committed_document_has_not_drifted_from_the_code() -> None:
+    assert json.loads(json.dumps(document())) == COMMITTED
+
+
+def test_the_document_is_valid_openapi_3_1() -> None:
+    assert COMMITTED["openapi"] == "3.1.0"
+    assert list(OpenAPIV31SpecValidator(COMMITTED).iter_errors()) == []
+
+
+def test_the_document_has_the_routes_of_the_contract() -> None:
+    found = {(method, path) for path, operations in COMMITTED["paths"].items() for method in operations}
+    assert found == CONTRACT
+    assert {(operation.method.lower(), operation.path) for operation in OPERATIONS} == CONTRACT
+
+
+@pytest.mark.parametrize(("method", "path"), sorted(CONTRACT))
+def test_an_operation_tells_its_successes_and_refusals(method: str, path: str) -> None:
+    operation = next(o for o in OPERATIONS if (o.method.lower(), o.path) == (method, path))
+    expected = {*operation.statuses, *(problem.status for problem in operation.problems)}
+    assert {int(status) for status in described(method, path)["responses"]} == expected
+    if "{sessionId}" in path:
+        assert 404 in expected
+    if path != "/health":
+        assert {400, 401, 403, 500, 503} <= expected
+
+
+def test_only_health_is_anonymous() -> None:
+    open_ = {path for method, path in CONTRACT if described(method, path).get("security") == []}
+    assert open_ == {"/health"}
+
+
+def test_every_write_of_a_session_takes_a_version() -> None:
+    conditional = {(method, path) for method, path in CONTRACT if "If-Match" in parameters(method, path)}
+    session = "/sessions/{sessionId}"
+    assert conditional == {
+        ("put", f"{session}/state"),
+        ("patch", f"{session}/state"),
+        ("post", f"{session}/status"),
+        ("post", f"{session}/touch"),
+        ("delete", session),
+    }
+
+
+def test_every_list_has_a_limit_and_a_cursor() -> None:
+    paged = {path for method, path in CONTRACT if {"limit", "cursor"} <= set(parameters(method, path))}
+    session = "/sessions/{sessionId}"
+    assert paged == {
+        "/sessions",
+        f"{session}/context",
+        f"{session}/tool-calls",
+        f"{session}/history",
+        "/ops/expiring",
+    }
+    schema = parameters("get", "/sessions")["limit"]["schema"]
+    assert schema == {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}
+
+
+def test_operation_ids_are_unique() -> None:
+    ids = [described(method, path)["operationId"] for method, path in CONTRACT]
+    assert len(ids) == len(set(ids))

@@ -1,0 +1,188 @@
+"""What was sent, judged before a use case sees it."""
+
+import base64
+from typing import Any
+
+import pytest
+
+from session_api.bodies import CreateSession
+from session_api.requests import (
+    MAX_BODY,
+    Headers,
+    Query,
+    Request,
+    body_of,
+    headers_of,
+    query_of,
+    refuse_unsupported,
+)
+from session_store.errors import InvalidRequestError, PayloadTooLargeError, PreconditionRequiredError
+from tests.support.gateway import rest_event
+from tests.support.world import ALICE, World
+
+
+def event(body: object, **changes: Any) -> dict[str, Any]:
+    return rest_event("POST", "/sessions", body=body, **changes)
+
+
+def in_base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def a_request(world: World, headers: dict[str, list[str]], query: dict[str, str] | None = None) -> Request:
+    return Request(
+        store=world.store,
+        caller=ALICE,
+        path={},
+        headers=Headers(headers),
+        query=Query(values=query or {}),
+        body=None,
+    )
+
+
+TEXT = '{"a": "é", "b": [0.1]}'
+
+
+def test_a_base64_encoded_body_is_the_same_body() -> None:
+    plain = body_of(event(TEXT), dict)
+    assert body_of(event(in_base64(TEXT), base64_encoded=True), dict) == plain
+
+
+@pytest.mark.parametrize("body", ["!", "e30", "e30=é", " e30=", "{}"])
+def test_broken_base64_is_refused(body: str) -> None:
+    with pytest.raises(InvalidRequestError, match="base64"):
+        body_of(event(body, base64_encoded=True), dict)
+
+
+@pytest.mark.parametrize("body", [None, "", " ", "\r\n\t"])
+def test_an_empty_body_is_refused(body: str | None) -> None:
+    for sent in (event(body), event(None if body is None else in_base64(body), base64_encoded=True)):
+        with pytest.raises(InvalidRequestError, match="empty"):
+            body_of(sent, dict)
+
+
+@pytest.mark.parametrize("body", ["[]", "[{}]", "null", "1", "0.1", '"a"', "true", "{", "NaN"])
+def test_what_is_no_object_is_refused(body: str) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        body_of(event(body), dict)
+    assert refused.value.facts["path"] == "$"
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_a_body_of_1_mb_is_admitted_and_a_byte_more_is_not(*, encoded: bool) -> None:
+    fits = '{"a":"' + "x" * (MAX_BODY - 8) + '"}'
+    sent = [in_base64(text) if encoded else text for text in (fits, fits + " ")]
+    assert len(body_of(event(sent[0], base64_encoded=encoded), dict)["a"]) == MAX_BODY - 8
+    with pytest.raises(PayloadTooLargeError) as refused:
+        body_of(event(sent[1], base64_encoded=encoded), dict)
+    assert refused.value.facts == {"limit": 1_048_576, "size": 1_048_577}
+
+
+def test_a_body_is_measured_in_bytes() -> None:
+    with pytest.raises(PayloadTooLargeError):
+        body_of(event('{"a":"' + "é" * (MAX_BODY // 2) + '"}'), dict)
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"idleTimeout": "3600"}, "$.idleTimeout"),
+        ({"idleTimeout": 3600.5}, "$.idleTimeout"),
+        ({"idleTimeout": True}, "$.idleTimeout"),
+        ({"idleTimeout": -1}, "$.idleTimeout"),
+        ({"idleTimeout": 9}, "$.idleTimeout"),
+        ({"idleTimeout": 604_801}, "$.idleTimeout"),
+        ({"idleTimeout": None}, "$.idleTimeout"),
+        ({"idleTimeout": 10**40}, "$.idleTimeout"),
+        ({"maxLifetime": 1_893_456_000_000}, "$.maxLifetime"),
+        ({"maxLifetime": "2030-01-01T00:00:00Z"}, "$.maxLifetime"),
+        ({"maxLifetime": 7_776_001}, "$.maxLifetime"),
+        ({"state": []}, "$.state"),
+        ({"credentialRefs": [1]}, "$.credentialRefs[0]"),
+        ({"credentialRefs": ["a"] * 11}, "$.credentialRefs"),
+        ({"idle_timeout": 3600}, "$"),
+        ({"sessionId": "mine"}, "$"),
+    ],
+)
+def test_a_body_of_another_shape_is_refused_with_its_path(body: object, path: str) -> None:
+    text = str(body).replace("'", '"').replace("True", "true").replace("None", "null")
+    with pytest.raises(InvalidRequestError) as refused:
+        body_of(event(text), CreateSession)
+    assert refused.value.facts["path"].split("`")[0] == path  # type: ignore[attr-defined] # text
+
+
+@pytest.mark.parametrize("body", [{"idleTimeout": 10}, {"idleTimeout": 604_800}, {"maxLifetime": 7_776_000}])
+def test_the_ends_of_a_range_belong_to_it(body: object) -> None:
+    assert isinstance(body_of(event(body), CreateSession), CreateSession)
+
+
+@pytest.mark.parametrize("name", ["If-Match", "if-match", "IF-MATCH", "iF-mAtCh"])
+def test_a_header_is_known_in_any_case(name: str) -> None:
+    headers = headers_of(rest_event("GET", "/", headers={name: '"1"'}))
+    assert headers.one("If-Match") == '"1"'
+    assert headers_of({"headers": {name: '"1"'}}).one("if-match") == '"1"'
+
+
+@pytest.mark.parametrize("sent", [{"If-Match": ['"1"', '"2"']}, {"If-Match": '"1"', "IF-MATCH": '"1"'}])
+def test_a_header_that_decides_stands_once(sent: Any) -> None:
+    headers = headers_of(rest_event("GET", "/", headers=sent))
+    with pytest.raises(InvalidRequestError) as refused:
+        headers.one("If-Match")
+    assert refused.value.facts["path"] == "header If-Match"
+
+
+def test_an_absent_header_is_none() -> None:
+    assert headers_of({"headers": None, "multiValueHeaders": None}).one("If-Match") is None
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [('"7"', 7), ('"0"', 0), ("*", None), ('"999999999999999"', 10**15 - 1)]
+)
+def test_if_match_names_a_version(world: World, value: str, expected: int | None) -> None:
+    assert a_request(world, {"if-match": [value]}).version() == expected
+
+
+@pytest.mark.parametrize(
+    "value", ["7", '"a"', 'W/"7"', '"7","8"', '"-1"', '""', "", '"7" ', '"7"\n', '"1e3"', '"\u0667"']
+)
+def test_any_other_if_match_is_refused(world: World, value: str) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        a_request(world, {"if-match": [value]}).version()
+    assert refused.value.facts["path"] == "header If-Match"
+
+
+def test_if_match_may_be_required(world: World) -> None:
+    assert a_request(world, {}).version() is None
+    with pytest.raises(PreconditionRequiredError):
+        a_request(world, {}).version(required=True)
+
+
+@pytest.mark.parametrize(("text", "expected"), [(None, 20), ("1", 1), ("100", 100)])
+def test_a_limit_is_1_to_100(world: World, text: str | None, expected: int) -> None:
+    assert a_request(world, {}, {} if text is None else {"limit": text}).limit == expected
+
+
+@pytest.mark.parametrize("text", ["0", "101", "-1", "", "1.0", "1e1", " 1", "1\n", "ten", "9" * 99, "\u0662"])
+def test_any_other_limit_is_refused(world: World, text: str) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        _ = a_request(world, {}, {"limit": text}).limit
+    assert refused.value.facts["path"] == "query limit"
+
+
+def test_a_query_holds_known_parameters_once() -> None:
+    assert query_of(rest_event("GET", "/"), []) == Query(values={})
+    assert query_of(rest_event("GET", "/", query={"a": "1"}), ["a", "b"]).text("a") == "1"
+    for query in ({"a": ["1", "2"]}, {"c": "1"}, {"A": "1"}):
+        with pytest.raises(InvalidRequestError):
+            query_of(rest_event("GET", "/", query=query), ["a", "b"])
+    with pytest.raises(InvalidRequestError, match="one of x, y"):
+        Query(values={"a": "z"}).choice("a", ["x", "y"])
+
+
+@pytest.mark.parametrize(
+    "headers", [{"session-min-version": ["x"]}, {"idempotency-key": [""]}, {"idempotency-key": ["k"]}]
+)
+def test_what_is_not_supported_is_not_passed_over(headers: dict[str, list[str]]) -> None:
+    refuse_unsupported(Headers({"session-min-version": ["7"]}))
+    with pytest.raises(InvalidRequestError):
+        refuse_unsupported(Headers(headers))

@@ -1,0 +1,96 @@
+"""Lists of sessions, a page at a time."""
+
+from typing import Any
+
+import pytest
+
+from session_store.domain.page import PageRequest
+from session_store.domain.session import Status
+from session_store.errors import ForbiddenError
+from tests.support.world import ALICE, BOB, DAY, OPERATOR, STRANGER, World
+
+
+def owned(world: World, *, status: Status | None = None, limit: int = 2, **page: Any) -> list[list[str]]:
+    """The ids of every page, newest first."""
+    pages: list[list[str]] = []
+    after = None
+    while True:
+        request: PageRequest[Any] = PageRequest(limit=limit, after=after, descending=True, **page)
+        found = world.store.sessions.list_owned(ALICE, status=status, page=request)
+        pages.append([session.session_id for session in found.items])
+        after = found.next
+        if after is None:
+            return pages
+
+
+def expiring(world: World, *, within: int, status: Status = Status.ACTIVE, limit: int = 2) -> list[list[str]]:
+    pages: list[list[str]] = []
+    after = None
+    while True:
+        request: PageRequest[Any] = PageRequest(limit=limit, after=after)
+        found = world.store.sessions.list_expiring(OPERATOR, within=within, status=status, page=request)
+        pages.append([session.session_id for session in found.items])
+        after = found.next
+        if after is None:
+            return pages
+
+
+def open_several(world: World, count: int) -> list[str]:
+    opened = []
+    for _ in range(count):
+        opened.append(world.open().session_id)
+        world.clock.pass_(1)
+    return opened
+
+
+def test_a_caller_sees_its_own_sessions_newest_first(world: World) -> None:
+    opened = open_several(world, 3)
+    world.open(caller=BOB)
+    world.open(caller=STRANGER)
+    first, second, third = opened
+    assert owned(world) == [[third, second], [first]]
+
+
+def test_sessions_of_one_instant_are_each_listed_once(world: World) -> None:
+    opened = [world.open().session_id for _ in range(5)]
+    assert sorted(opened) == sorted(session_id for page in owned(world) for session_id in page)
+
+
+def test_a_full_last_page_is_the_last(world: World) -> None:
+    opened = open_several(world, 2)
+    assert owned(world) == [opened[::-1]]
+
+
+def test_a_list_may_show_one_status_only(world: World) -> None:
+    world.open()
+    closing = world.open(status=Status.CLOSING)
+    assert owned(world, status=Status.CLOSING) == [[closing.session_id]]
+
+
+def test_an_expired_session_is_in_no_list(world: World) -> None:
+    world.open(idle_timeout=10)
+    living = world.open(idle_timeout=11)
+    world.clock.pass_(10)
+    assert owned(world) == [[living.session_id]]
+    assert expiring(world, within=DAY) == [[living.session_id]]
+
+
+def test_sessions_of_every_owner_are_listed_by_their_end(world: World) -> None:
+    late = world.open(idle_timeout=800, caller=BOB).session_id
+    soon = world.open(idle_timeout=100).session_id
+    middle = world.open(idle_timeout=200, caller=STRANGER).session_id
+    world.open(idle_timeout=901)
+    world.open(idle_timeout=100, status=Status.INITIALIZING)
+    assert expiring(world, within=900) == [[soon, middle], [late]]
+
+
+def test_an_end_at_the_limit_is_within_it(world: World) -> None:
+    session_id = world.open(idle_timeout=900).session_id
+    assert expiring(world, within=900) == [[session_id]]
+    assert expiring(world, within=899) == [[]]
+
+
+def test_a_list_of_expiring_sessions_is_for_operators(world: World) -> None:
+    page: PageRequest[Any] = PageRequest(limit=10)
+    with pytest.raises(ForbiddenError):
+        world.store.sessions.list_expiring(ALICE, within=900, status=Status.ACTIVE, page=page)

@@ -1,0 +1,92 @@
+"""A function that is set up wrongly says at start which variable it is."""
+
+import pytest
+
+from session_store.errors import ConfigurationError
+from session_store.schema import Env
+from session_store.settings import REGION_VARIABLE, Settings, read_settings
+
+ENVIRONMENT = {
+    "AWS_REGION": "us-east-1",
+    "TABLE_NAME": "sessions",
+    "AUDIT_TABLE_NAME": "audit",
+    "SESSION_REGIONS": "us-east-1, eu-west-1",
+    "SESSION_DELEGATES": "111122223333:role/a,111122223333:user/b",
+    "STATUS_SHARDS": "4",
+    "AUDIT_RETENTION_DAYS": "90",
+    "GATEWAY_DECODES_PATH": "true",
+}
+OPTIONAL = {Env.DELEGATES, Env.GATEWAY_DECODES_PATH}
+
+
+def test_settings_are_read_from_the_environment() -> None:
+    assert read_settings(ENVIRONMENT) == Settings(
+        table="sessions",
+        audit_table="audit",
+        region="us-east-1",
+        regions=("us-east-1", "eu-west-1"),
+        delegates=frozenset({"111122223333:role/a", "111122223333:user/b"}),
+        status_shards=4,
+        audit_retention=90 * 86_400,
+        gateway_decodes_path=True,
+    )
+
+
+def test_every_variable_is_among_those_tested() -> None:
+    assert set(ENVIRONMENT) == {*Env, REGION_VARIABLE}
+
+
+@pytest.mark.parametrize("name", sorted(set(ENVIRONMENT) - OPTIONAL))
+def test_a_missing_variable_is_named(name: str) -> None:
+    for environment in (
+        {key: value for key, value in ENVIRONMENT.items() if key != name},
+        {**ENVIRONMENT, name: ""},
+    ):
+        with pytest.raises(ConfigurationError, match=rf"^{name} is not set$"):
+            read_settings(environment)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AWS_REGION", "mars"),
+        ("AWS_REGION", "eu-west-2"),
+        ("SESSION_REGIONS", "us-east-1,mars"),
+        ("SESSION_REGIONS", "eu-west-1"),
+        ("SESSION_REGIONS", " , "),
+        ("STATUS_SHARDS", "0"),
+        ("STATUS_SHARDS", "65"),
+        ("STATUS_SHARDS", "-1"),
+        ("STATUS_SHARDS", "4.0"),
+        ("STATUS_SHARDS", " 4"),
+        ("STATUS_SHARDS", "four"),
+        ("AUDIT_RETENTION_DAYS", "0"),
+        ("AUDIT_RETENTION_DAYS", "3651"),
+        ("AUDIT_RETENTION_DAYS", "1e2"),
+        ("GATEWAY_DECODES_PATH", "True"),
+        ("GATEWAY_DECODES_PATH", "1"),
+        ("GATEWAY_DECODES_PATH", ""),
+    ],
+)
+def test_a_wrong_variable_is_named(name: str, value: str) -> None:
+    with pytest.raises(ConfigurationError, match=name):
+        read_settings({**ENVIRONMENT, name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("STATUS_SHARDS", "1"),
+        ("STATUS_SHARDS", "64"),
+        ("AUDIT_RETENTION_DAYS", "1"),
+        ("AUDIT_RETENTION_DAYS", "3650"),
+    ],
+)
+def test_the_ends_of_a_range_belong_to_it(name: str, value: str) -> None:
+    settings = read_settings({**ENVIRONMENT, name: value})
+    assert int(value) in (settings.status_shards, settings.audit_retention // 86_400)
+
+
+def test_without_the_optional_ones_nobody_is_a_delegate_and_paths_are_encoded() -> None:
+    settings = read_settings({key: value for key, value in ENVIRONMENT.items() if key not in OPTIONAL})
+    assert (settings.delegates, settings.gateway_decodes_path) == (frozenset(), False)
