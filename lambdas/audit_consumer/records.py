@@ -26,7 +26,9 @@ def decoded(raw: Mapping[str, Any]) -> StreamRecord:
     try:
         return _decoded(raw)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UnreadableRecordError(f"not a record of this table's stream ({type(error).__name__})") from error
+        raise UnreadableRecordError(
+            f"not a record of this table's stream ({type(error).__name__})"
+        ) from error
 
 
 def _decoded(raw: Mapping[str, Any]) -> StreamRecord:

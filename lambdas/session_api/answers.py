@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from session_store.domain.audit_event import AuditEntry
 from session_store.domain.message import Message
 from session_store.domain.session import ExpiringSession, Session, SessionSummary
 from session_store.domain.times import MILLIS, iso
@@ -107,6 +108,30 @@ class HistoryPage(Answer, frozen=True):
     next_cursor: str | None
 
 
+class DifferenceAnswer(Answer, frozen=True):
+    """``path`` is a JSON Pointer; ``old`` is null where the value was added, ``new`` where it was removed."""
+
+    op: Literal["added", "removed", "changed"]
+    path: str
+    old: Any
+    new: Any
+
+
+class AuditEntryAnswer(Answer, frozen=True):
+    kind: Literal["change", "event"]
+    event_name: str
+    at: str
+    actor: str | None
+    region: str
+    changes: list[DifferenceAnswer]
+    sequence_number: str | None
+
+
+class AuditPage(Answer, frozen=True):
+    items: list[AuditEntryAnswer]
+    next_cursor: str | None
+
+
 class HealthAnswer(Answer, frozen=True):
     status: Literal["ok"]
 
@@ -176,6 +201,21 @@ def tool_call_answer(record: ToolCallRecord) -> ToolCallAnswer:
         duration_ms=record.duration_ms,
         fence=record.fence,
         lease_until=None,
+    )
+
+
+def audit_answer(entry: AuditEntry) -> AuditEntryAnswer:
+    return AuditEntryAnswer(
+        kind=entry.kind,
+        event_name=entry.event_name,
+        at=iso(entry.at),
+        actor=entry.actor,
+        region=entry.region,
+        changes=[
+            DifferenceAnswer(op=each.operation.value, path=each.path, old=each.old, new=each.new)
+            for each in entry.changes
+        ],
+        sequence_number=entry.sequence_number,
     )
 
 

@@ -18,6 +18,7 @@ from session_store.domain.identifiers import (
 )
 from session_store.domain.json_values import digest
 from session_store.domain.page import (
+    AuditPosition,
     ExpiringPosition,
     MessagePosition,
     OwnedPosition,
@@ -29,7 +30,12 @@ PATH: Final = "query cursor"
 LAST_MS: Final = 253_402_300_799_999
 """The last millisecond of the year 9999."""
 
-Position = TypeVar("Position", MessagePosition, OwnedPosition, RecordPosition, ExpiringPosition)
+MAX_AUDIT_KEY: Final = 1024
+"""Bytes of a sort key (*Service, account, and table quotas*)."""
+
+Position = TypeVar(
+    "Position", AuditPosition, MessagePosition, OwnedPosition, RecordPosition, ExpiringPosition
+)
 
 
 def _fingerprint(query: dict[str, Any]) -> str:
@@ -65,6 +71,8 @@ def decode_cursor(cursor: str | None, kind: type[Position], *, query: dict[str, 
 
 def _check(position: object) -> None:
     match position:
+        case AuditPosition(sk=sk):
+            check_identifier(sk, path=PATH, longest=MAX_AUDIT_KEY)
         case MessagePosition(message_id=message_id):
             check_message_id(message_id, path=PATH)
         case OwnedPosition(created_at=created_at, session_id=session_id):

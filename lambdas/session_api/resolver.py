@@ -11,7 +11,14 @@ from aws_lambda_powertools.event_handler import ApiGatewayResolver, Response
 from aws_lambda_powertools.event_handler.api_gateway import ProxyEventType
 from aws_lambda_powertools.metrics import MetricUnit
 
-from session_api import context_routes, operator_routes, problems, session_routes, tool_call_routes
+from session_api import (
+    audit_routes,
+    context_routes,
+    operator_routes,
+    problems,
+    session_routes,
+    tool_call_routes,
+)
 from session_api.answers import SessionAnswer
 from session_api.callers import SUBJECT_HEADER, iam_caller
 from session_api.operations import OPERATIONS, Operation, Reply
@@ -23,7 +30,7 @@ from session_store.domain.json_values import encode
 from session_store.errors import InvalidRequestError, NotFoundError, StoreError
 from session_store.settings import Settings
 
-ROUTES: Final = (session_routes, context_routes, tool_call_routes, operator_routes)
+ROUTES: Final = (session_routes, context_routes, tool_call_routes, audit_routes, operator_routes)
 """Imported for the operations that they declare."""
 
 NOBODY: Final = Caller(tenant="")

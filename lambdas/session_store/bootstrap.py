@@ -1,17 +1,23 @@
 """The one place where use cases meet their adapters."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from session_store.deadline import Deadline
-from session_store.ports import Clock, Ids, Storage
+from session_store.domain.differences import Exposure
+from session_store.ports import Clock, Ids, Quarantine, Storage
 from session_store.services.access import SessionAccess
+from session_store.services.audit_trail import AuditTrail, StreamConsumer
 from session_store.services.context import Context
 from session_store.services.sessions import Sessions
 from session_store.services.tool_calls import ToolCalls
-from session_store.settings import Settings
+from session_store.settings import Settings, StreamSettings
+from session_store.storage.audit_table import AuditTable
+from session_store.storage.cleanup_queue import SqsCleanupQueue
 from session_store.storage.client import Client, Conflicts
 from session_store.storage.message_table import MessageTable
+from session_store.storage.quarantine_bucket import QuarantineBucket
 from session_store.storage.session_table import SessionTable
 from session_store.storage.tool_call_table import ToolCallTable
 from session_store.system import RandomIds, SystemClock
@@ -32,13 +38,14 @@ class Store:
     sessions: Sessions
     context: Context
     tool_calls: ToolCalls
+    audit: AuditTrail
     deadline: Deadline
 
 
-def dynamodb_client(*, region: str) -> "DynamoDBClient":
+def aws_client(service: str, *, region: str) -> Any:  # noqa: ANN401 - boto3 makes each service's class at run time
     """A client that gives up in time. Retries resend one and the same request."""
     import boto3  # noqa: PLC0415 - a caller that brings its own client need not load boto3
-    from botocore.config import Config  # noqa: PLC0415
+    from botocore.config import Config  # noqa: PLC0415 - likewise
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
@@ -46,7 +53,8 @@ def dynamodb_client(*, region: str) -> "DynamoDBClient":
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
         max_pool_connections=32,
     )
-    return boto3.client("dynamodb", region_name=region, config=config)
+    make: Callable[..., Any] = boto3.client
+    return make(service, region_name=region, config=config)
 
 
 def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Deadline) -> Storage:
@@ -56,6 +64,7 @@ def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Dea
         sessions=SessionTable(client=table, audit_table=audit, shards=settings.status_shards),
         messages=MessageTable(client=table, region=settings.region),
         tool_calls=ToolCallTable(client=table, audit_table=audit, region=settings.region),
+        audit=AuditTable(client=replace(table, table=audit)),
     )
 
 
@@ -89,6 +98,7 @@ def store_on(
             region=settings.region,
             audit_retention=settings.audit_retention,
         ),
+        audit=AuditTrail(storage=storage.audit, access=access),
         deadline=deadline or Deadline(),
     )
 
@@ -96,5 +106,24 @@ def store_on(
 def open_store(settings: Settings) -> Store:
     """The store as a function uses it: on DynamoDB, in its own region."""
     deadline = Deadline()
-    client = dynamodb_client(region=settings.region)
+    client = aws_client("dynamodb", region=settings.region)
     return store_on(dynamodb_storage(settings, client, deadline), settings, deadline=deadline)
+
+
+def open_stream_consumer(settings: Settings, stream: StreamSettings) -> tuple[StreamConsumer, Quarantine]:
+    """What the consumer of the stream does with a record, and where it puts one that nobody understands."""
+    audit = Client(dynamodb=aws_client("dynamodb", region=settings.region), table=settings.audit_table)
+    consumer = StreamConsumer(
+        storage=AuditTable(client=audit),
+        cleanup=SqsCleanupQueue(
+            sqs=aws_client("sqs", region=settings.region),
+            url=stream.cleanup_queue_url,
+            delay=stream.cleanup_delay,
+        ),
+        exposure=Exposure(digested=stream.digested),
+        region=settings.region,
+        audit_retention=settings.audit_retention,
+    )
+    return consumer, QuarantineBucket(
+        s3=aws_client("s3", region=settings.region), bucket=stream.quarantine_bucket
+    )

@@ -124,7 +124,7 @@ def audit_event_sk(at: str, event_name: str, operation_id: str) -> str:
 
 
 def audit_change_sk(at: str, sequence_number: str, stream: str) -> str:
-    """In time order, in the order of the stream within a second, and unique per stream and sequence number."""
+    """In time order, within a second in the stream's, and unique per stream and sequence number."""
     return f"{at}#change#{sequence_number.rjust(SEQUENCE_NUMBER_DIGITS, '0')}#{escape(stream)}"
 
 

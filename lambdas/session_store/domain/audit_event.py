@@ -1,6 +1,7 @@
 """The audit trail: changes that the stream tells, and events that are written with what they tell of."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from session_store.domain.differences import Difference
 from session_store.domain.session import Author
@@ -39,9 +40,9 @@ class AuditChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """A line of the trail as its reader sees it. ``kind`` is ``change`` or ``event``."""
+    """A line of the trail as its reader sees it."""
 
-    kind: str
+    kind: Literal["change", "event"]
     event_name: str
     at: int
     actor: str | None

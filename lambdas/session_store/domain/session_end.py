@@ -13,7 +13,7 @@ class EndReason(StrEnum):
 
 
 def end_reason(*, by_service: bool, ttl: int, removed_at_ms: int) -> EndReason:
-    """Expiry is DynamoDB's own removal, or one after the item's time: replicas lose the service's identity."""
+    """Expiry is DynamoDB's own removal, or any after the item's time: replicas lose the identity."""
     expired = by_service or is_over(ttl, removed_at_ms)
     return EndReason.EXPIRED if expired else EndReason.DELETED
 

@@ -82,7 +82,9 @@ class StreamConsumer:
             end = self._end(record, entity)
             change = self._change(record, entity, end)
         except (KeyError, TypeError, ValueError) as error:
-            raise UnreadableRecordError(f"an item without what its kind has ({type(error).__name__})") from error
+            raise UnreadableRecordError(
+                f"an item without what its kind has ({type(error).__name__})"
+            ) from error
         self.storage.put(change)
         if end is not None:
             self.cleanup.send(end)
@@ -129,7 +131,7 @@ def _goes_with_its_session(record: StreamRecord, entity: Entity) -> bool:
 
 def _entity(image: Mapping[str, JsonValue]) -> Entity:
     try:
-        entity = Entity(image.get(A.ENTITY))
+        entity = Entity(image.get(A.ENTITY, ""))
     except ValueError as error:
         raise UnreadableRecordError("an item of a kind that this store does not write") from error
     if entity not in NAMES:

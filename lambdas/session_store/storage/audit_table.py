@@ -21,9 +21,7 @@ class AuditTable:
         terms = Terms()
         condition = is_absent(terms)
         try:
-            self.client.put(
-                audit_change_item(change), ConditionExpression=condition, **terms.arguments()
-            )
+            self.client.put(audit_change_item(change), ConditionExpression=condition, **terms.arguments())
         except ConditionFailedError:
             # Delivered again: the key is the record's own, so what is there is this change.
             return

@@ -8,9 +8,10 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from session_store.domain.audit_event import AuditEvent
+from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.message import Message
 from session_store.domain.page import (
+    AuditPosition,
     ExpiringPosition,
     MessagePosition,
     OwnedPosition,
@@ -25,11 +26,15 @@ from session_store.domain.times import is_over, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import PayloadTooLargeError, SessionNotFoundError
 from session_store.ports import Storage
-from session_store.storage.codec import ITEM_LIMIT, item_size
+from session_store.schema import Attribute, session_pk
+from session_store.storage.audit_items import audit_change_item, audit_entry_from, audit_event_item
+from session_store.storage.codec import ITEM_LIMIT, item_size, to_attribute
 from session_store.storage.memory_pages import (
+    audit_position,
     by_creation,
     by_end,
     by_message_id,
+    by_sk,
     by_start,
     expiring_position,
     message_position,
@@ -52,6 +57,8 @@ class Memory:
     claims: dict[tuple[str, str], Claim] = field(default_factory=dict)
     records: dict[str, dict[tuple[str, str], ToolCallRecord]] = field(default_factory=dict)
     events: list[AuditEvent] = field(default_factory=list)
+    changes: dict[tuple[str, str], AuditChange] = field(default_factory=dict)
+    """By stream and sequence number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +197,24 @@ class MemoryToolCalls:
         return paged(records, page, place=record_position, order=by_start, size=record_size)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryAudit:
+    memory: Memory
+
+    def put(self, change: AuditChange) -> None:
+        with self.memory.lock:
+            self.memory.changes.setdefault((change.stream, change.sequence_number), change)
+
+    def page(self, session_id: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
+        with self.memory.lock:
+            items = [audit_event_item(event) for event in self.memory.events]
+            items += [audit_change_item(change) for change in self.memory.changes.values()]
+        pk = to_attribute(session_pk(session_id))
+        trail = [item for item in items if item[Attribute.PK] == pk]
+        found = paged(trail, page, place=audit_position, order=by_sk, size=item_size)
+        return Page(items=tuple(map(audit_entry_from, found.items)), next=found.next)
+
+
 def memory_storage() -> Storage:
     """An empty store."""
     memory = Memory()
@@ -197,6 +222,7 @@ def memory_storage() -> Storage:
         sessions=MemorySessions(memory=memory),
         messages=MemoryMessages(memory=memory),
         tool_calls=MemoryToolCalls(memory=memory),
+        audit=MemoryAudit(memory=memory),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 from session_store.domain.json_values import encode
 from session_store.domain.message import Message
 from session_store.domain.page import (
+    AuditPosition,
     ExpiringPosition,
     MessagePosition,
     OwnedPosition,
@@ -16,6 +17,8 @@ from session_store.domain.page import (
 )
 from session_store.domain.session import ExpiringSession, SessionSummary
 from session_store.domain.tool_call import ToolCallRecord
+from session_store.schema import Attribute
+from session_store.storage.codec import Item, from_attribute
 from session_store.storage.partition import PAGE_BYTES
 
 ONE_SHARD: Final = 0
@@ -79,6 +82,14 @@ def by_message_id(position: MessagePosition) -> tuple[str]:
 
 def message_size(message: Message) -> int:
     return len(encode(message.content))
+
+
+def audit_position(item: Item) -> AuditPosition:
+    return AuditPosition(sk=from_attribute(item[Attribute.SK]))
+
+
+def by_sk(position: AuditPosition) -> tuple[str]:
+    return (position.sk,)
 
 
 def record_position(record: ToolCallRecord) -> RecordPosition:

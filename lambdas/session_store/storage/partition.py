@@ -15,8 +15,9 @@ PAGE_BYTES: Final = 3 * 1024 * 1024
 def query_partition(
     client: Client, pk: str, prefix: str, *, limit: int, after: Item | None, descending: bool = False
 ) -> tuple[list[Item], bool]:
-    """Up to ``limit`` items whose sort key starts with ``prefix`` (all, if empty), consistently, and whether there are more.
+    """Up to ``limit`` items whose sort key starts with ``prefix``, consistently, and whether there are more.
 
+    An empty prefix is every item of the partition.
     DynamoDB ends a page at 1 MB; pages are joined until the limit is reached.
     """
     terms = Terms()
