@@ -175,7 +175,7 @@ INDEXES: Final = (STATUS_TTL_INDEX, OWNER_INDEX)
 
 
 class Env(StrEnum):
-    """The environment of a function: set by the stacks, read by ``settings``."""
+    """The environment of every function: set by the stacks, read by ``settings``."""
 
     TABLE_NAME = "TABLE_NAME"
     AUDIT_TABLE_NAME = "AUDIT_TABLE_NAME"
@@ -187,11 +187,16 @@ class Env(StrEnum):
 
     STATUS_SHARDS = "STATUS_SHARDS"
     AUDIT_RETENTION_DAYS = "AUDIT_RETENTION_DAYS"
+    GATEWAY_DECODES_PATH = "GATEWAY_DECODES_PATH"
+    """``true`` where the gateway hands the function a decoded path (the emulator; API Gateway does not)."""
+
+
+class StreamEnv(StrEnum):
+    """What the consumer of the stream reads beside ``Env``."""
+
     AUDIT_DIGESTED = "AUDIT_DIGESTED"
     """Comma-separated attributes whose values the audit tells by size and SHA-256 alone."""
 
     CLEANUP_QUEUE_URL = "CLEANUP_QUEUE_URL"
     CLEANUP_DELAY_SECONDS = "CLEANUP_DELAY_SECONDS"
     QUARANTINE_BUCKET = "QUARANTINE_BUCKET"
-    GATEWAY_DECODES_PATH = "GATEWAY_DECODES_PATH"
-    """``true`` where the gateway hands the function a decoded path (the emulator; API Gateway does not)."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from session_store.domain.identifiers import region_code
 from session_store.errors import ConfigurationError
-from session_store.schema import Env
+from session_store.schema import Env, StreamEnv
 
 DAY: Final = 86_400
 REGION_VARIABLE: Final = "AWS_REGION"
@@ -44,10 +44,10 @@ def read_stream_settings(environment: Mapping[str, str]) -> StreamSettings:
         ConfigurationError: a variable is missing or wrong; names it.
     """
     return StreamSettings(
-        cleanup_queue_url=_text(environment, Env.CLEANUP_QUEUE_URL),
-        cleanup_delay=_number(environment, Env.CLEANUP_DELAY_SECONDS, low=0, high=900),
-        quarantine_bucket=_text(environment, Env.QUARANTINE_BUCKET),
-        digested=frozenset(_list(environment, Env.AUDIT_DIGESTED, required=False)),
+        cleanup_queue_url=_text(environment, StreamEnv.CLEANUP_QUEUE_URL),
+        cleanup_delay=_number(environment, StreamEnv.CLEANUP_DELAY_SECONDS, low=0, high=900),
+        quarantine_bucket=_text(environment, StreamEnv.QUARANTINE_BUCKET),
+        digested=frozenset(_list(environment, StreamEnv.AUDIT_DIGESTED, required=False)),
     )
 
 
