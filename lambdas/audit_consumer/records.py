@@ -25,7 +25,7 @@ def decoded(raw: Mapping[str, Any]) -> StreamRecord:
     """
     try:
         return _decoded(raw)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise UnreadableRecordError(
             f"not a record of this table's stream ({type(error).__name__})"
         ) from error

@@ -92,6 +92,7 @@ def test_every_list_has_a_limit_and_a_cursor() -> None:
         f"{session}/context",
         f"{session}/tool-calls",
         f"{session}/history",
+        f"{session}/audit",
         "/ops/expiring",
     }
     schema = parameters("get", "/sessions")["limit"]["schema"]
