@@ -124,12 +124,21 @@ class AuditEntryAnswer(Answer, frozen=True):
     actor: str | None
     region: str
     changes: list[DifferenceAnswer]
+    facts: Mapping[str, Any]
     sequence_number: str | None
 
 
 class AuditPage(Answer, frozen=True):
     items: list[AuditEntryAnswer]
     next_cursor: str | None
+
+
+class DrainAnswer(Answer, frozen=True):
+    """``skipped`` were used or ended meanwhile, or are at home elsewhere. ``more``: call again."""
+
+    moved: int
+    skipped: int
+    more: bool
 
 
 class HealthAnswer(Answer, frozen=True):
@@ -215,6 +224,7 @@ def audit_answer(entry: AuditEntry) -> AuditEntryAnswer:
             DifferenceAnswer(op=each.operation.value, path=each.path, old=each.old, new=each.new)
             for each in entry.changes
         ],
+        facts=entry.facts,
         sequence_number=entry.sequence_number,
     )
 

@@ -57,6 +57,12 @@ class MoveSession(Body, frozen=True):
     to: Literal["active", "closing", "closed"]
 
 
+class DrainSessions(Body, frozen=True):
+    """``withinSeconds``: how soon the sessions end that are to be moved."""
+
+    within_seconds: Annotated[int, msgspec.Meta(ge=1, le=NINETY_DAYS)]
+
+
 class NewMessageBody(Body, frozen=True):
     content: Any
     message_id: str | None = None

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from session_api.answers import ExpiringPage, HealthAnswer, expiring_answer
+from session_api.answers import DrainAnswer, ExpiringPage, HealthAnswer, expiring_answer
+from session_api.bodies import DrainSessions
 from session_api.cursors import encode_cursor
 from session_api.lists import PAGED, page_request
 from session_api.operations import Parameter, Reply, operation
@@ -46,6 +47,13 @@ def list_expiring(request: Request) -> Reply:
     )
     items = [expiring_answer(session) for session in page.items]
     return Reply(value=ExpiringPage(items=items, next_cursor=encode_cursor(page.next, query=query)))
+
+
+@operation("POST", "/ops/drain", body=DrainSessions, answer=DrainAnswer)
+def drain_sessions(request: Request) -> Reply:
+    """Move sessions of every tenant that are about to end to closing."""
+    drained = request.store.drain.run(request.caller, within=request.body.within_seconds)
+    return Reply(value=DrainAnswer(moved=drained.moved, skipped=drained.skipped, more=drained.more))
 
 
 @operation("GET", "/health", answer=HealthAnswer, anonymous=True)

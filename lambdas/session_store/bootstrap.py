@@ -6,18 +6,35 @@ from typing import TYPE_CHECKING, Any, Final
 
 from session_store.deadline import Deadline
 from session_store.domain.differences import Exposure
-from session_store.ports import Clock, Ids, Quarantine, Storage
+from session_store.ports import (
+    Clock,
+    EventBus,
+    Ids,
+    PayloadStorage,
+    Quarantine,
+    SecretStorage,
+    Storage,
+)
 from session_store.services.access import SessionAccess
 from session_store.services.audit_trail import AuditTrail, StreamConsumer
+from session_store.services.cleanup import Cleanup
 from session_store.services.context import Context
+from session_store.services.drain import Drain
+from session_store.services.expiry_watch import ExpiryWatch
+from session_store.services.revocation import Revocations
 from session_store.services.sessions import Sessions
 from session_store.services.tool_calls import ToolCalls
-from session_store.settings import Settings, StreamSettings
+from session_store.settings import CleanupSettings, Settings, StreamSettings, WatchSettings
 from session_store.storage.audit_table import AuditTable
+from session_store.storage.child_table import ChildTable
 from session_store.storage.cleanup_queue import SqsCleanupQueue
 from session_store.storage.client import Client, Conflicts
+from session_store.storage.event_bus import EventBridgeBus
 from session_store.storage.message_table import MessageTable
+from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.quarantine_bucket import QuarantineBucket
+from session_store.storage.revocation_endpoint import RevocationEndpoint
+from session_store.storage.secrets_manager import SecretsManager
 from session_store.storage.session_table import SessionTable
 from session_store.storage.tool_call_table import ToolCallTable
 from session_store.system import RandomIds, SystemClock
@@ -39,6 +56,7 @@ class Store:
     context: Context
     tool_calls: ToolCalls
     audit: AuditTrail
+    drain: Drain
     deadline: Deadline
 
 
@@ -60,11 +78,13 @@ def aws_client(service: str, *, region: str) -> Any:  # noqa: ANN401 - boto3 mak
 def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Deadline) -> Storage:
     table = Client(dynamodb=client, table=settings.table, conflicts=Conflicts(deadline=deadline))
     audit = settings.audit_table
+    trail = replace(table, table=audit)
     return Storage(
         sessions=SessionTable(client=table, audit_table=audit, shards=settings.status_shards),
         messages=MessageTable(client=table, region=settings.region),
         tool_calls=ToolCallTable(client=table, audit_table=audit, region=settings.region),
-        audit=AuditTable(client=replace(table, table=audit)),
+        audit=AuditTable(client=trail),
+        children=ChildTable(client=table, audit=trail),
     )
 
 
@@ -79,6 +99,7 @@ def store_on(
     """The use cases on a storage, with the machine's clock and randomness unless others are given."""
     clock = clock or SystemClock()
     ids = ids or RandomIds()
+    deadline = deadline or Deadline()
     access = SessionAccess(sessions=storage.sessions, clock=clock, region=settings.region)
     return Store(
         sessions=Sessions(
@@ -99,7 +120,10 @@ def store_on(
             audit_retention=settings.audit_retention,
         ),
         audit=AuditTrail(storage=storage.audit, access=access),
-        deadline=deadline or Deadline(),
+        drain=Drain(
+            sessions=storage.sessions, clock=clock, ids=ids, deadline=deadline, region=settings.region
+        ),
+        deadline=deadline,
     )
 
 
@@ -126,4 +150,65 @@ def open_stream_consumer(settings: Settings, stream: StreamSettings) -> tuple[St
     )
     return consumer, QuarantineBucket(
         s3=aws_client("s3", region=settings.region), bucket=stream.quarantine_bucket
+    )
+
+
+def cleanup_on(
+    storage: Storage,
+    settings: Settings,
+    cleanup: CleanupSettings,
+    *,
+    secrets: SecretStorage,
+    bus: EventBus,
+    payloads: PayloadStorage | None = None,
+    deadline: Deadline | None = None,
+) -> Cleanup:
+    """What is done after a session's end, on a storage."""
+    endpoint = cleanup.revocation_endpoint
+    revoker = endpoint and RevocationEndpoint(
+        url=endpoint, secrets=secrets, client_secret=cleanup.revocation_client_secret
+    )
+    return Cleanup(
+        sessions=storage.sessions,
+        children=storage.children,
+        payloads=payloads,
+        revocations=Revocations(secrets=secrets, revoker=revoker or None, prefix=cleanup.credential_prefix),
+        audit=storage.audit,
+        bus=bus,
+        deadline=deadline or Deadline(),
+        region=settings.region,
+        audit_retention=settings.audit_retention,
+    )
+
+
+def open_cleanup(settings: Settings, cleanup: CleanupSettings) -> Cleanup:
+    """The clean-up as its function uses it."""
+
+    def client(service: str) -> Any:  # noqa: ANN401 - as aws_client
+        return aws_client(service, region=settings.region)
+
+    deadline = Deadline()
+    bucket = cleanup.payload_bucket
+    return cleanup_on(
+        dynamodb_storage(settings, client("dynamodb"), deadline),
+        settings,
+        cleanup,
+        secrets=SecretsManager(client=client("secretsmanager")),
+        bus=EventBridgeBus(events=client("events"), name=cleanup.event_bus),
+        payloads=None if bucket is None else PayloadBucket(s3=client("s3"), bucket=bucket),
+        deadline=deadline,
+    )
+
+
+def open_expiry_watch(settings: Settings, watch: WatchSettings) -> ExpiryWatch:
+    """The watch over session ends as its function uses it."""
+    deadline = Deadline()
+    client = aws_client("dynamodb", region=settings.region)
+    return ExpiryWatch(
+        sessions=dynamodb_storage(settings, client, deadline).sessions,
+        bus=EventBridgeBus(events=aws_client("events", region=settings.region), name=watch.event_bus),
+        clock=SystemClock(),
+        deadline=deadline,
+        region=settings.region,
+        within=watch.within,
     )

@@ -134,3 +134,19 @@ class ConfigurationError(Exception):
 
 class UnreadableRecordError(Exception):
     """A record of the stream that cannot be understood; the message says why and quotes nothing."""
+
+
+class SessionStillThereError(Exception):
+    """A clean-up was asked for a session that has not ended."""
+
+
+class UnfinishedError(Exception):
+    """Time is up and work is left; the next delivery goes on where this one stopped."""
+
+
+class UnavailableError(Exception):
+    """Something that the work needs did not answer, or asked to be tried again later."""
+
+
+class UndeliveredError(Exception):
+    """The event bus did not take every event; those it did take may come again."""

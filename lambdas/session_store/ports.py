@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
+from session_store.domain.credential import Credential
+from session_store.domain.erasure import Erasure
+from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.message import Message
+from session_store.domain.notice import Notice
 from session_store.domain.page import (
     AuditPosition,
     ExpiringPosition,
@@ -65,6 +69,10 @@ class SessionStorage(Protocol):
 
     def slide(self, slide: Slide) -> Session | None:
         """The session as the slide left it or as another use had left it; None if it is gone."""
+        ...
+
+    def mark_warned(self, mark: ExpiryMark) -> bool:
+        """Whether the mark is set now by this call: not on a session that is gone, moved on or marked."""
         ...
 
     def delete(self, session_id: str, guard: Guard, event: AuditEvent) -> None:
@@ -129,6 +137,10 @@ class ToolCallStorage(Protocol):
 
 
 class AuditStorage(Protocol):
+    def put_event(self, event: AuditEvent) -> AuditEntry | None:
+        """None when the event is kept now; else the entry that holds its key, of an earlier attempt."""
+        ...
+
     def put(self, change: AuditChange) -> None:
         """Keep the change; one that is kept already is the same one, delivered again."""
         ...
@@ -150,6 +162,60 @@ class Quarantine(Protocol):
         ...
 
 
+class ChildStorage(Protocol):
+    """What lies beside a session's metadata, of whatever kind."""
+
+    def first(self, session_id: str, *, limit: int) -> Sequence[str]:
+        """The sort keys of the first children, in order, read consistently; none when there are none."""
+        ...
+
+    def erase(self, session_id: str, sks: Sequence[str]) -> None:
+        """Delete these children; those that are gone already are no error."""
+        ...
+
+    def read_erasure(self, session_id: str) -> Erasure: ...
+
+    def advance(self, session_id: str, before: Erasure, after: Erasure, *, ttl: int) -> Erasure:
+        """Keep ``after`` until ``ttl`` if ``before`` is what is kept; returns what is kept then."""
+        ...
+
+
+class PayloadStorage(Protocol):
+    def erase_some(self, session_id: str) -> bool:
+        """Delete some of a session's objects; whether there may be more."""
+        ...
+
+
+class SecretStorage(Protocol):
+    def read(self, name: str) -> str | None:
+        """The text of a secret; None where there is no such secret.
+
+        Raises:
+            UnavailableError: it could not be asked now.
+        """
+        ...
+
+
+class Revoker(Protocol):
+    def revoke(self, credential: Credential) -> str | None:
+        """Revoke a token at the authorization server; None when it is revoked, else why it cannot be.
+
+        Raises:
+            UnavailableError: the server asks to be tried again, or does not answer.
+        """
+        ...
+
+
+class EventBus(Protocol):
+    def emit(self, notices: Sequence[Notice]) -> None:
+        """Send the notices, at most ``MAX_NOTICES`` at once.
+
+        Raises:
+            UndeliveredError: the bus did not take all of them.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
     """One adapter of each storage port."""
@@ -158,3 +224,4 @@ class Storage:
     messages: MessageStorage
     tool_calls: ToolCallStorage
     audit: AuditStorage
+    children: ChildStorage

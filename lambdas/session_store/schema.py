@@ -40,6 +40,8 @@ class Attribute(StrEnum):
     PROTOCOL = "protocol"
     CREDENTIAL_REFS = "credentialRefs"
     LAST_WRITE = "lastWrite"
+    WARNED_TTL = "warnedTtl"
+    """The ``ttl`` whose approach the owner has been told of."""
 
     # context messages
     CONTENT = "content"
@@ -72,6 +74,11 @@ class Attribute(StrEnum):
     SEQUENCE_NUMBER = "sequenceNumber"
     CHANGED_ITEM = "changedItem"
     """The sort key of the item that changed; its partition key is the audit item's own."""
+    FACTS = "facts"
+
+    # how far the clean-up after a session is
+    COUNTED = "counted"
+    UP_TO = "upTo"
 
 
 class Entity(StrEnum):
@@ -83,6 +90,7 @@ class Entity(StrEnum):
     TOOL_RECORD = "toolRecord"
     AUDIT_EVENT = "auditEvent"
     AUDIT_CHANGE = "auditChange"
+    ERASURE = "erasure"
 
 
 SESSION_SK: Final = "metadata"
@@ -91,6 +99,11 @@ CONTEXT_SK_PREFIX: Final = "context#"
 CALL_SK_PREFIX: Final = "call#"
 TOOL_SK_PREFIX: Final = "tool#"
 HEARTBEAT_PK_PREFIX: Final = "heartbeat#"
+ERASURE_PK_PREFIX: Final = "cleanup#"
+ERASURE_SK: Final = "erasure"
+
+EVENT_SOURCE: Final = "session-store"
+"""The source of every event on the bus."""
 
 SEQUENCE_NUMBER_DIGITS: Final = 40
 """The longest sequence number of a stream (*StreamRecord*: 21 to 40 characters)."""
@@ -103,6 +116,16 @@ def escape(identifier: str) -> str:
 
 def session_pk(session_id: str) -> str:
     return SESSION_PK_PREFIX + escape(session_id)
+
+
+def payload_prefix(session_id: str) -> str:
+    """What the keys of a session's objects in the payload bucket begin with."""
+    return f"{session_id}/"
+
+
+def erasure_pk(session_id: str) -> str:
+    """In the audit table, beside the session's trail and not in it: no reader of the trail meets it."""
+    return ERASURE_PK_PREFIX + escape(session_id)
 
 
 def message_sk(message_id: str) -> str:
@@ -153,7 +176,7 @@ STATUS_TTL_INDEX: Final = Index(
     name="status-ttl-index",
     partition=(Attribute.STATUS, Attribute.SHARD),
     sort=(Attribute.TTL,),
-    projected=(Attribute.TENANT, Attribute.SUBJECT, Attribute.HOME_REGION),
+    projected=(Attribute.TENANT, Attribute.SUBJECT, Attribute.HOME_REGION, Attribute.WARNED_TTL),
 )
 """Sessions of one status by the time they end, over ``shard`` partitions a status."""
 
@@ -200,3 +223,33 @@ class StreamEnv(StrEnum):
     CLEANUP_QUEUE_URL = "CLEANUP_QUEUE_URL"
     CLEANUP_DELAY_SECONDS = "CLEANUP_DELAY_SECONDS"
     QUARANTINE_BUCKET = "QUARANTINE_BUCKET"
+
+
+class BusEnv(StrEnum):
+    """What every function reads that sends events, beside ``Env``."""
+
+    EVENT_BUS_NAME = "EVENT_BUS_NAME"
+
+
+class CleanupEnv(StrEnum):
+    """What the clean-up after a session reads beside ``Env`` and ``BusEnv``."""
+
+    CREDENTIAL_PREFIX = "CREDENTIAL_PREFIX"
+    """What the names of the secrets of all tenants begin with, without a slash at its end."""
+
+    REVOCATION_ENDPOINT = "REVOCATION_ENDPOINT"
+    """The RFC 7009 endpoint; without one, what a session names is reported and not revoked."""
+
+    REVOCATION_CLIENT_SECRET = "REVOCATION_CLIENT_SECRET"  # noqa: S105 - the name of a variable
+    """The secret below the prefix that holds the client's id and secret, where the endpoint asks for them."""
+
+    REVOCATION_ON_LOOPBACK = "REVOCATION_ON_LOOPBACK"
+    """``true`` where the endpoint may be plain HTTP on this machine."""
+
+    PAYLOAD_BUCKET = "PAYLOAD_BUCKET"
+
+
+class WatchEnv(StrEnum):
+    """What the watch over session ends reads beside ``Env`` and ``BusEnv``."""
+
+    EXPIRING_WITHIN_SECONDS = "EXPIRING_WITHIN_SECONDS"

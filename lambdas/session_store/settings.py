@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 from session_store.domain.identifiers import region_code
 from session_store.errors import ConfigurationError
-from session_store.schema import Env, StreamEnv
+from session_store.schema import BusEnv, CleanupEnv, Env, StreamEnv, WatchEnv
 
 DAY: Final = 86_400
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 REGION_VARIABLE: Final = "AWS_REGION"
 """Set by Lambda itself."""
 
@@ -48,6 +50,57 @@ def read_stream_settings(environment: Mapping[str, str]) -> StreamSettings:
         cleanup_delay=_number(environment, StreamEnv.CLEANUP_DELAY_SECONDS, low=0, high=900),
         quarantine_bucket=_text(environment, StreamEnv.QUARANTINE_BUCKET),
         digested=frozenset(_list(environment, StreamEnv.AUDIT_DIGESTED, required=False)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanupSettings:
+    """What the clean-up after a session must know beside ``Settings``; None: there is none."""
+
+    event_bus: str
+    credential_prefix: str
+    revocation_endpoint: str | None
+    revocation_client_secret: str | None
+    payload_bucket: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchSettings:
+    """What the watch over session ends must know beside ``Settings``. ``within`` in seconds."""
+
+    event_bus: str
+    within: int
+
+
+def read_cleanup_settings(environment: Mapping[str, str]) -> CleanupSettings:
+    """Settings of the clean-up from environment variables.
+
+    Raises:
+        ConfigurationError: a variable is missing or wrong; names it.
+    """
+    prefix = _text(environment, CleanupEnv.CREDENTIAL_PREFIX)
+    client = environment.get(CleanupEnv.REVOCATION_CLIENT_SECRET) or None
+    if client is not None and not client.startswith(f"{prefix}/"):
+        message = f"{CleanupEnv.REVOCATION_CLIENT_SECRET} must be a secret below {prefix}/"
+        raise ConfigurationError(message)
+    return CleanupSettings(
+        event_bus=_text(environment, BusEnv.EVENT_BUS_NAME),
+        credential_prefix=prefix,
+        revocation_endpoint=_endpoint(environment),
+        revocation_client_secret=client,
+        payload_bucket=environment.get(CleanupEnv.PAYLOAD_BUCKET) or None,
+    )
+
+
+def read_watch_settings(environment: Mapping[str, str]) -> WatchSettings:
+    """Settings of the watch over session ends from environment variables.
+
+    Raises:
+        ConfigurationError: a variable is missing or wrong; names it.
+    """
+    return WatchSettings(
+        event_bus=_text(environment, BusEnv.EVENT_BUS_NAME),
+        within=_number(environment, WatchEnv.EXPIRING_WITHIN_SECONDS, low=60, high=DAY),
     )
 
 
@@ -103,6 +156,24 @@ def _flag(environment: Mapping[str, str], name: str) -> bool:
         message = f"{name} must be true or false, not {value!r}"
         raise ConfigurationError(message)
     return value == "true"
+
+
+def _endpoint(environment: Mapping[str, str]) -> str | None:
+    """A token goes out by TLS alone, or stays on this machine."""
+    value = environment.get(CleanupEnv.REVOCATION_ENDPOINT) or None
+    on_loopback = _flag(environment, CleanupEnv.REVOCATION_ON_LOOPBACK)
+    if value is None:
+        return None
+    message = f"{CleanupEnv.REVOCATION_ENDPOINT} must be an https URL without user and fragment"
+    try:
+        url = urlsplit(value)
+        host, _port = url.hostname, url.port
+    except ValueError as error:
+        raise ConfigurationError(message) from error
+    is_allowed = url.scheme == "https" or (url.scheme == "http" and on_loopback and host in LOOPBACK)
+    if not is_allowed or not host or url.username is not None or "#" in value:
+        raise ConfigurationError(message)
+    return value
 
 
 def _check_regions(variable: str, names: tuple[str, ...]) -> None:

@@ -13,6 +13,7 @@ from session_store.ports import Storage
 from session_store.services.sessions import NewSession
 from session_store.settings import Settings
 from session_store.storage.memory import Memory, MemoryAudit, MemoryMessages, MemorySessions, MemoryToolCalls
+from session_store.storage.memory_children import MemoryChildren
 
 REGION: Final = "us-east-1"
 START: Final = 1_800_000_000_500
@@ -104,6 +105,7 @@ class World:
             messages=MemoryMessages(memory=self.memory),
             tool_calls=MemoryToolCalls(memory=self.memory),
             audit=MemoryAudit(memory=self.memory),
+            children=MemoryChildren(memory=self.memory),
         )
         return store_on(storage, settings(region=region), clock=self.clock, ids=self.ids)
 

@@ -1,15 +1,20 @@
 """The audit trail: changes that the stream tells, and events that are written with what they tell of."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from session_store.domain.differences import Difference
+from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEvent:
-    """``at`` in milliseconds; ``ttl`` (epoch seconds) is the audit's own retention, not the session's."""
+    """``at`` in milliseconds; ``ttl`` (epoch seconds) is the audit's own retention, not the session's.
+
+    ``facts`` are what there is to say of the event; never state, messages or tokens.
+    """
 
     session_id: str
     event_name: str
@@ -18,6 +23,7 @@ class AuditEvent:
     region: str
     operation_id: str
     ttl: int
+    facts: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,3 +56,4 @@ class AuditEntry:
     sequence_number: str | None
     changes: tuple[Difference, ...]
     ttl: int
+    facts: Mapping[str, JsonValue] = field(default_factory=dict)

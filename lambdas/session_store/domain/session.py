@@ -67,6 +67,8 @@ class Session:
     state: Mapping[str, JsonValue] = field(default_factory=dict)
     protocol: Mapping[str, JsonValue] = field(default_factory=dict)
     credential_refs: tuple[str, ...] = ()
+    warned_ttl: int | None = None
+    """The end that its owner has been warned of."""
 
     def slide_due(self, now_ms: int) -> bool:
         """Whether this use of the session has to move its end."""
@@ -101,6 +103,7 @@ class ExpiringSession:
     status: Status
     ttl: int
     home_region: str
+    warned_ttl: int | None = None
 
 
 def readable(session: Session | None, *, owner: Owner, now_ms: int) -> Session:

@@ -38,7 +38,8 @@ class Guard:
     """What must hold for a write; each clause is one named condition.
 
     Alive at ``now_ms``, owned by ``owner``, at home in ``region``, in one of
-    ``statuses``, and at ``version`` where one is expected.
+    ``statuses``, at ``version`` where one is expected, and ending by ``ends_by``
+    (epoch seconds) where that is the reason for the write.
     """
 
     now_ms: int
@@ -46,6 +47,7 @@ class Guard:
     region: str
     statuses: frozenset[Status] = ANY_STATUS
     version: int | None = None
+    ends_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,7 @@ class SessionWrite:
 def violation(session: Session | None, guard: Guard, change: Change | None = None) -> StoreError | None:
     """The first clause of guard and change that the session breaks, as the error it means."""
     try:
-        current = readable(session, owner=guard.owner, now_ms=guard.now_ms)
+        current = _there(session, guard)
     except SessionNotFoundError as error:
         return error
     if current.home_region != guard.region:
@@ -87,6 +89,14 @@ def violation(session: Session | None, guard: Guard, change: Change | None = Non
     if isinstance(change, StateOperations):
         return type_violation(current.state, change)
     return None
+
+
+def _there(session: Session | None, guard: Guard) -> Session:
+    """A session that was used and ends later than the write expects is none of those it is for."""
+    current = readable(session, owner=guard.owner, now_ms=guard.now_ms)
+    if guard.ends_by is not None and current.ttl > guard.ends_by:
+        raise SessionNotFoundError
+    return current
 
 
 def _status_violation(status: Status, change: Change | None) -> StoreError:

@@ -6,7 +6,8 @@ from typing import Final
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller, Permission
-from session_store.domain.identifiers import check_identifier, check_session_id
+from session_store.domain.credential import check_credential_ref
+from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue, check_nesting, encode
 from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest
 from session_store.domain.session import (
@@ -76,7 +77,7 @@ class Sessions:
         _check_map(new.state, path="$.state")
         _check_map(new.protocol, path="$.protocol")
         for position, reference in enumerate(new.credential_refs):
-            check_identifier(reference, path=f"$.credentialRefs[{position}]", longest=512)
+            check_credential_ref(reference, path=f"$.credentialRefs[{position}]")
         session = self._minted(caller, new)
         self.storage.create(session)
         return session

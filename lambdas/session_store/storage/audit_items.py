@@ -19,6 +19,7 @@ STREAM_DIGITS: Final = 8
 
 def audit_event_item(event: AuditEvent) -> Item:
     at = iso(event.at)
+    facts: dict[str, JsonValue] = {A.FACTS: encode(event.facts).decode()} if event.facts else {}
     return to_item(
         {
             A.PK: session_pk(event.session_id),
@@ -30,6 +31,7 @@ def audit_event_item(event: AuditEvent) -> Item:
             A.ACTOR: event.author.principal,
             A.REQUEST_ID: event.author.request_id,
             A.REGION: event.region,
+            **facts,
             A.TTL: event.ttl,
         }
     )
@@ -83,6 +85,7 @@ def audit_entry_from(item: Item) -> AuditEntry:
         sequence_number=stored.get(A.SEQUENCE_NUMBER),
         changes=tuple(_difference(each) for each in changes),
         ttl=stored[A.TTL],
+        facts=decode_stored(stored[A.FACTS]) if A.FACTS in stored else {},
     )
 
 

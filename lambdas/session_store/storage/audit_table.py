@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from session_store.domain.audit_event import AuditChange, AuditEntry
+from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.page import AuditPosition, Page, PageRequest
 from session_store.schema import Attribute, session_pk
-from session_store.storage.audit_items import audit_change_item, audit_entry_from
+from session_store.storage.audit_items import audit_change_item, audit_entry_from, audit_event_item
 from session_store.storage.client import Client, ConditionFailedError
 from session_store.storage.codec import from_attribute, to_item
 from session_store.storage.expressions import Terms, is_absent
@@ -16,6 +16,16 @@ from session_store.storage.partition import query_partition
 class AuditTable:
     client: Client
     """Of the audit table."""
+
+    def put_event(self, event: AuditEvent) -> AuditEntry | None:
+        terms = Terms()
+        condition = is_absent(terms)
+        item = audit_event_item(event)
+        try:
+            self.client.put(item, ConditionExpression=condition, **terms.arguments())
+        except ConditionFailedError as failed:
+            return None if failed.item in (None, item) else audit_entry_from(failed.item)
+        return None
 
     def put(self, change: AuditChange) -> None:
         terms = Terms()

@@ -81,12 +81,18 @@ class Conflicts:
             except ClientError as error:
                 if not _is_conflict(error):
                     raise
-            pause = self.uniform(0, min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt))
-            if attempt == CONFLICT_RETRIES or self.deadline.remaining() < pause + MARGIN:
+            if not self.paused(attempt):
                 break
-            self.sleep(pause)
         detail = "Too many writes met on one item; nothing was changed."
         raise ThrottledError(detail)
+
+    def paused(self, attempt: int) -> bool:
+        """Sleep before the attempt after this one (the first is 0); False where there is none in time."""
+        pause = self.uniform(0, min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt))
+        if attempt == CONFLICT_RETRIES or self.deadline.remaining() < pause + MARGIN:
+            return False
+        self.sleep(pause)
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +151,23 @@ class Client:
             )
         )
         return answer["Attributes"]
+
+    def delete_all(self, keys: Sequence[Item]) -> None:
+        """Delete up to 25 items, there or not; what DynamoDB leaves undone is asked for again.
+
+        Raises:
+            ThrottledError: some are still left; a part may be done.
+        """
+        pending: list[Any] = [{"DeleteRequest": {"Key": key}} for key in keys]
+        for attempt in range(CONFLICT_RETRIES + 1):
+            request = {self.table: pending}
+            answer = self._write(lambda: self.dynamodb.batch_write_item(RequestItems=request))  # noqa: B023 - called at once
+            pending = list(answer.get("UnprocessedItems", {}).get(self.table, []))
+            if not pending:
+                return
+            if not self.conflicts.paused(attempt):
+                break
+        raise ThrottledError
 
     def transact(self, items: Sequence[Any], *, token: str) -> None:
         """All the items or none. The token makes a repeated request the same request, for ten minutes."""

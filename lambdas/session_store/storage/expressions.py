@@ -6,6 +6,7 @@ reserved word is ever spelled into an expression.
 
 from typing import Any, Final
 
+from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import SLIDING, Owner, Status
 from session_store.domain.session_write import Guard
@@ -85,6 +86,10 @@ def is_current(terms: Terms, version: int) -> str:
     return f"{terms.name(A.VERSION)} = {terms.value(version)}"
 
 
+def ends_by(terms: Terms, ttl: int) -> str:
+    return f"{terms.name(A.TTL)} <= {terms.value(ttl)}"
+
+
 def is_new(terms: Terms, operation_id: str) -> str:
     """The last write was another operation: a resent one is refused, and then recognised as done."""
     return f"{terms.name(A.LAST_WRITE)} <> {terms.value(operation_id)}"
@@ -100,6 +105,8 @@ def holds(terms: Terms, guard: Guard) -> str:
     ]
     if guard.version is not None:
         clauses.append(is_current(terms, guard.version))
+    if guard.ends_by is not None:
+        clauses.append(ends_by(terms, guard.ends_by))
     return all_of(*clauses)
 
 
@@ -111,6 +118,15 @@ def may_slide(terms: Terms, slide: Slide) -> str:
         has_status(terms, SLIDING),
         f"{terms.name(A.SLIDE_AFTER)} <= {terms.value(seconds(slide.now_ms))}",
         f"{terms.name(A.TTL)} < {terms.value(slide.window.ttl)}",
+    )
+
+
+def may_mark(terms: Terms, mark: ExpiryMark) -> str:
+    ttl = terms.value(mark.ttl)
+    return all_of(
+        f"{terms.name(A.TTL)} = {ttl}",
+        is_home(terms, mark.region),
+        f"{terms.name(A.WARNED_TTL)} <> {ttl}",
     )
 
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
+from session_store.domain.erasure import Erasure
+from session_store.domain.expiry_mark import ExpiryMark, marked, marks
 from session_store.domain.message import Message
 from session_store.domain.page import (
     AuditPosition,
@@ -29,6 +31,7 @@ from session_store.ports import Storage
 from session_store.schema import Attribute, session_pk
 from session_store.storage.audit_items import audit_change_item, audit_entry_from, audit_event_item
 from session_store.storage.codec import ITEM_LIMIT, item_size, to_attribute
+from session_store.storage.memory_children import MemoryChildren
 from session_store.storage.memory_pages import (
     audit_position,
     by_creation,
@@ -36,6 +39,7 @@ from session_store.storage.memory_pages import (
     by_message_id,
     by_sk,
     by_start,
+    expiring_of,
     expiring_position,
     message_position,
     message_size,
@@ -43,6 +47,7 @@ from session_store.storage.memory_pages import (
     paged,
     record_position,
     record_size,
+    summary_of,
 )
 from session_store.storage.session_items import session_item
 
@@ -59,6 +64,7 @@ class Memory:
     events: list[AuditEvent] = field(default_factory=list)
     changes: dict[tuple[str, str], AuditChange] = field(default_factory=dict)
     """By stream and sequence number."""
+    erasures: dict[str, Erasure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +102,14 @@ class MemorySessions:
                 return session
             return self._keep(slid(session, slide))
 
+    def mark_warned(self, mark: ExpiryMark) -> bool:
+        with self.memory.lock:
+            session = self.read(mark.session_id)
+            if session is None or not marks(session, mark):
+                return False
+            self._keep(marked(session, mark))
+            return True
+
     def delete(self, session_id: str, guard: Guard, event: AuditEvent) -> None:
         with self.memory.lock:
             error = violation(self.read(session_id), guard)
@@ -109,7 +123,7 @@ class MemorySessions:
     ) -> Page[SessionSummary, OwnedPosition]:
         with self.memory.lock:
             owned = [
-                _summary(session)
+                summary_of(session)
                 for session in self.memory.sessions.values()
                 if session.owner == owner
                 and status in (None, session.status)
@@ -122,7 +136,7 @@ class MemorySessions:
     ) -> Page[ExpiringSession, ExpiringPosition]:
         with self.memory.lock:
             ending = [
-                _expiring(session)
+                expiring_of(session)
                 for session in self.memory.sessions.values()
                 if session.status == status and not is_over(session.ttl, now_ms) and session.ttl <= until
             ]
@@ -201,6 +215,15 @@ class MemoryToolCalls:
 class MemoryAudit:
     memory: Memory
 
+    def put_event(self, event: AuditEvent) -> AuditEntry | None:
+        item = audit_event_item(event)
+        with self.memory.lock:
+            for there in map(audit_event_item, self.memory.events):
+                if all(there[name] == item[name] for name in (Attribute.PK, Attribute.SK)):
+                    return None if there == item else audit_entry_from(there)
+            self.memory.events.append(event)
+        return None
+
     def put(self, change: AuditChange) -> None:
         with self.memory.lock:
             self.memory.changes.setdefault((change.stream, change.sequence_number), change)
@@ -223,31 +246,9 @@ def memory_storage() -> Storage:
         messages=MemoryMessages(memory=memory),
         tool_calls=MemoryToolCalls(memory=memory),
         audit=MemoryAudit(memory=memory),
+        children=MemoryChildren(memory=memory),
     )
 
 
 def _record_key(record: ToolCallRecord) -> tuple[str, str]:
     return iso(record.started_at), record.tool_call_id
-
-
-def _summary(session: Session) -> SessionSummary:
-    return SessionSummary(
-        session_id=session.session_id,
-        owner=session.owner,
-        status=session.status,
-        created_at=session.created_at,
-        ttl=session.ttl,
-        idle_timeout=session.idle_timeout,
-        max_expires_at=session.max_expires_at,
-        home_region=session.home_region,
-    )
-
-
-def _expiring(session: Session) -> ExpiringSession:
-    return ExpiringSession(
-        session_id=session.session_id,
-        owner=session.owner,
-        status=session.status,
-        ttl=session.ttl,
-        home_region=session.home_region,
-    )

@@ -15,7 +15,7 @@ from session_store.domain.page import (
     RecordPosition,
     ShardPosition,
 )
-from session_store.domain.session import ExpiringSession, SessionSummary
+from session_store.domain.session import ExpiringSession, Session, SessionSummary
 from session_store.domain.tool_call import ToolCallRecord
 from session_store.schema import Attribute
 from session_store.storage.codec import Item, from_attribute
@@ -102,3 +102,27 @@ def by_start(position: RecordPosition) -> tuple[int, str]:
 
 def record_size(record: ToolCallRecord) -> int:
     return sum(len(encode(value)) for value in (record.input, record.output, record.error))
+
+
+def summary_of(session: Session) -> SessionSummary:
+    return SessionSummary(
+        session_id=session.session_id,
+        owner=session.owner,
+        status=session.status,
+        created_at=session.created_at,
+        ttl=session.ttl,
+        idle_timeout=session.idle_timeout,
+        max_expires_at=session.max_expires_at,
+        home_region=session.home_region,
+    )
+
+
+def expiring_of(session: Session) -> ExpiringSession:
+    return ExpiringSession(
+        session_id=session.session_id,
+        owner=session.owner,
+        status=session.status,
+        ttl=session.ttl,
+        home_region=session.home_region,
+        warned_ttl=session.warned_ttl,
+    )

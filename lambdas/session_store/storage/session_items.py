@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from session_store.domain.json_values import JsonValue
 from session_store.domain.page import OwnedPosition
 from session_store.domain.session import ExpiringSession, Session, SessionSummary, Status
 from session_store.domain.times import from_iso, iso
@@ -32,6 +33,8 @@ def metadata_key(session_id: str) -> Item:
 
 
 def session_item(session: Session, *, shards: int) -> Item:
+    # Without a mark the attribute is absent: most sessions never have one.
+    mark: dict[str, JsonValue] = {} if session.warned_ttl is None else {A.WARNED_TTL: session.warned_ttl}
     return to_item(
         {
             A.PK: session_pk(session.session_id),
@@ -55,6 +58,7 @@ def session_item(session: Session, *, shards: int) -> Item:
             A.STATE: session.state,
             A.PROTOCOL: session.protocol,
             A.CREDENTIAL_REFS: list(session.credential_refs),
+            **mark,
         }
     )
 
@@ -79,6 +83,7 @@ def session_from(item: Item) -> Session:
         state=stored[A.STATE],
         protocol=stored[A.PROTOCOL],
         credential_refs=tuple(stored[A.CREDENTIAL_REFS]),
+        warned_ttl=stored.get(A.WARNED_TTL),
     )
 
 
@@ -104,6 +109,7 @@ def expiring_from(item: Item) -> ExpiringSession:
         status=Status(stored[A.STATUS]),
         ttl=stored[A.TTL],
         home_region=stored[A.HOME_REGION],
+        warned_ttl=stored.get(A.WARNED_TTL),
     )
 
 

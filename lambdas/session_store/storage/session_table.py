@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from session_store.domain.audit_event import AuditEvent
+from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.session import Session, Status
 from session_store.domain.session_write import (
     Change,
@@ -30,6 +31,7 @@ from session_store.storage.expressions import (
     holds,
     is_absent,
     is_new,
+    may_mark,
     may_slide,
 )
 from session_store.storage.ownership import author_attribute
@@ -136,6 +138,23 @@ class SessionTable(SessionLists):
             )
         except ConditionFailedError as failed:
             return _session(failed.item)
+
+    def mark_warned(self, mark: ExpiryMark) -> bool:
+        terms = Terms()
+        update = Update(terms)
+        update.set(A.WARNED_TTL, mark.ttl)
+        update.set(A.UPDATED_BY, author_attribute(mark.author))
+        update.set(A.WRITE_REGION, mark.region)
+        try:
+            self.client.update(
+                metadata_key(mark.session_id),
+                UpdateExpression=update.expression(),
+                ConditionExpression=may_mark(terms, mark),
+                **terms.arguments(),
+            )
+        except ConditionFailedError:
+            return False
+        return True
 
     def delete(self, session_id: str, guard: Guard, event: AuditEvent) -> None:
         terms = Terms()

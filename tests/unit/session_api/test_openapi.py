@@ -28,6 +28,7 @@ CONTRACT = {
     ("get", "/sessions/{sessionId}/tool-calls"),
     ("get", "/sessions/{sessionId}/history"),
     ("get", "/ops/expiring"),
+    ("post", "/ops/drain"),
     ("get", "/sessions/{sessionId}/audit"),
     ("get", "/health"),
 }

@@ -57,7 +57,8 @@ def test_a_session_never_outlives_its_longest_life_from_the_start(world: World) 
         ({"state": {"": 1}}, "$.state"),
         ({"protocol": {"": 1}}, "$.protocol"),
         ({"credential_refs": ["ok", "not ok"]}, "$.credentialRefs[1]"),
-        ({"credential_refs": ["x" * 513]}, "$.credentialRefs[0]"),
+        ({"credential_refs": ["x" * 257]}, "$.credentialRefs[0]"),
+        ({"credential_refs": ["a", "b/../c"]}, "$.credentialRefs[1]"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_and_nothing_is_stored(

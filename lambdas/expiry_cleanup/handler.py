@@ -1,0 +1,42 @@
+"""The clean-up after sessions: one message, one session."""
+
+import os
+from typing import Any, Final
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from session_store.bootstrap import open_cleanup
+from session_store.settings import read_cleanup_settings, read_settings
+from session_store.storage.cleanup_queue import session_end_from
+
+logger = Logger()
+metrics = Metrics()
+processor: Final = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
+
+cleanup = open_cleanup(read_settings(os.environ), read_cleanup_settings(os.environ))
+
+
+def clean(record: SQSRecord, lambda_context: LambdaContext) -> None:
+    """What follows one session's end; an error leaves the message in the queue."""
+    try:
+        children = cleanup.run(session_end_from(record.body), request_id=lambda_context.aws_request_id)
+    except Exception as error:
+        metrics.add_metric(name="CleanupFailed", unit=MetricUnit.Count, value=1)
+        # The type alone: an error's text may quote what a message holds.
+        logger.error("not cleaned up", message_id=record.message_id, error=type(error).__name__)  # noqa: TRY400
+        raise
+    metrics.add_metric(name="CleanedUp", unit=MetricUnit.Count, value=1)
+    metrics.add_metric(name="ChildrenDeleted", unit=MetricUnit.Count, value=children)
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+    """Answer with the messages that failed, which alone come again."""
+    cleanup.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
+    return process_partial_response(event=event, record_handler=clean, processor=processor, context=context)

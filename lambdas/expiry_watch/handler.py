@@ -1,0 +1,26 @@
+"""Each minute: word of the sessions that are about to end."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from session_store.bootstrap import open_expiry_watch
+from session_store.settings import read_settings, read_watch_settings
+
+logger = Logger()
+metrics = Metrics()
+
+watch = open_expiry_watch(read_settings(os.environ), read_watch_settings(os.environ))
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics
+def handler(_: dict[str, Any], context: LambdaContext) -> None:
+    watch.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
+    watched = watch.run(request_id=context.aws_request_id)
+    metrics.add_metric(name="Warned", unit=MetricUnit.Count, value=watched.warned)
+    if watched.more:
+        logger.warning("not all sessions were come to", warned=watched.warned)

@@ -1,0 +1,30 @@
+"""The mark of a session whose owner has been told that it ends soon."""
+
+from dataclasses import dataclass, replace
+
+from session_store.domain.session import Author, Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiryMark:
+    """Told of the end at ``ttl``. No new version: who holds one must not lose to a warning."""
+
+    session_id: str
+    ttl: int
+    region: str
+    author: Author
+
+
+def marks(session: Session | None, mark: ExpiryMark) -> bool:
+    """Whether the session still ends when the warning said, here is its home, and it has no such mark."""
+    return (
+        session is not None
+        and session.ttl == mark.ttl
+        and session.home_region == mark.region
+        and session.warned_ttl != mark.ttl
+    )
+
+
+def marked(session: Session, mark: ExpiryMark) -> Session:
+    """What an admitted mark makes of the session."""
+    return replace(session, warned_ttl=mark.ttl, updated_by=mark.author, write_region=mark.region)

@@ -1,0 +1,22 @@
+"""Sessions that end soon, walked page by page."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from session_store.domain.page import ExpiringPosition, PageRequest
+from session_store.domain.session import ExpiringSession, Status
+from session_store.ports import SessionStorage
+
+
+def pages_ending(
+    sessions: SessionStorage, statuses: Iterable[Status], *, now_ms: int, until: int, size: int
+) -> Iterator[tuple[ExpiringSession, ...]]:
+    """Those of each status that end by ``until`` (epoch seconds), soonest first, read as asked for."""
+    for status in sorted(statuses):
+        page: PageRequest[ExpiringPosition] = PageRequest(limit=size)
+        while True:
+            found = sessions.page_expiring(status, now_ms=now_ms, until=until, page=page)
+            yield found.items
+            if found.next is None:
+                break
+            page = replace(page, after=found.next)

@@ -1,0 +1,55 @@
+"""The credentials that a session names, revoked after its end."""
+
+from dataclasses import dataclass
+
+from session_store.domain.credential import Credential, Revocation, secret_name
+from session_store.domain.json_values import parse
+from session_store.errors import InvalidRequestError
+from session_store.ports import Revoker, SecretStorage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revocations:
+    """``prefix`` is what the secrets of all tenants begin with. Without a revoker nothing can be revoked."""
+
+    secrets: SecretStorage
+    revoker: Revoker | None
+    prefix: str
+
+    def revoke(self, tenant: str, reference: str) -> Revocation:
+        """Revoke the token in the secret that this tenant means by ``reference``.
+
+        A token unknown to the server counts as revoked (RFC 7009, 2.2), so doing it again is harmless.
+
+        Raises:
+            UnavailableError: try again later.
+        """
+        return Revocation(reference=reference, failure=self._failure(tenant, reference))
+
+    def _failure(self, tenant: str, reference: str) -> str | None:
+        if self.revoker is None:
+            return "no revocation endpoint is configured"
+        try:
+            name = secret_name(self.prefix, tenant, reference)
+        except InvalidRequestError:
+            return "not the form of a reference"
+        text = self.secrets.read(name)
+        if text is None:
+            return "no such secret"
+        credential = _credential(text)
+        if credential is None:
+            return 'the secret is not of the form {"token": ..., "tokenTypeHint"?: ...}'
+        return self.revoker.revoke(credential)
+
+
+def _credential(text: str) -> Credential | None:
+    try:
+        secret = parse(text)
+    except InvalidRequestError:
+        return None
+    if not isinstance(secret, dict):
+        return None
+    token, hint = secret.get("token"), secret.get("tokenTypeHint")
+    if not isinstance(token, str) or not token or not isinstance(hint, str | None):
+        return None
+    return Credential(token=token, token_type_hint=hint)

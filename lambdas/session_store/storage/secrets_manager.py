@@ -1,0 +1,33 @@
+"""Secrets, in AWS Secrets Manager."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as UnreachableError
+
+from session_store.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from mypy_boto3_secretsmanager.client import SecretsManagerClient
+
+NO_SECRET: Final = frozenset({"ResourceNotFoundException", "InvalidRequestException"})
+"""There is none of that name, or it is about to be deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretsManager:
+    client: "SecretsManagerClient"
+
+    def read(self, name: str) -> str | None:
+        try:
+            answer = self.client.get_secret_value(SecretId=name)
+        except ClientError as error:
+            code = error.response.get("Error", {}).get("Code", "")
+            if code in NO_SECRET:
+                return None
+            raise UnavailableError(f"a secret could not be read ({code})") from error
+        except (UnreachableError, HTTPClientError) as error:
+            raise UnavailableError("Secrets Manager did not answer") from error
+        # A binary secret has no text, and is none that this store knows how to read.
+        return answer.get("SecretString", "")
