@@ -29,6 +29,9 @@ ANYONE: Final = "*"
 _STAGE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}")
 _REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 _ACCOUNT: Final = re.compile(r"\d{12}")
+_SECRET: Final = re.compile(r"(?=.{1,128}\Z)[\w+=.@-]+(/[\w+=.@-]+)*", re.ASCII)
+_URL: Final = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[^\s#@]*)?")
+_LOOPBACK_URL: Final = re.compile(r"http://(127\.0\.0\.1|localhost)(:\d{1,5})?(/[^\s#@]*)?")
 _PRINCIPAL: Final = re.compile(r"\d{12}:(user|role)/[\w+=,.@-]{1,64}")
 
 
@@ -71,6 +74,14 @@ class Config:
     throttling_rate: int
     """Requests per second that the API admits before it answers 429."""
     throttling_burst: int
+    expiring_within_seconds: int
+    """How long before its end a session's owner is told."""
+    credential_prefix: str
+    """What the names of the secrets that sessions may name begin with."""
+    revocation_endpoint: str | None
+    """An RFC 7009 endpoint."""
+    revocation_client_secret: str | None
+    """Below the prefix: the id and secret that the endpoint knows this store by."""
     target: Target
 
     @property
@@ -90,6 +101,10 @@ class Config:
         return f"session-store-audit-{self.stage}"
 
     @property
+    def event_bus_name(self) -> str:
+        return f"session-store-{self.stage}"
+
+    @property
     def log_retention(self) -> logs.RetentionDays:
         return LOG_RETENTION[self.log_retention_days]
 
@@ -100,12 +115,15 @@ class Config:
         stage = context.read(
             "stage", "dev", parse=_matching(_STAGE), allowed="[a-z][a-z0-9-]*, at most 20 long"
         )
+        target = context.read("target", "cloud", parse=_member(Target), allowed="cloud or local")
         return cls(
             stage=stage,
             regions=context.read(
                 "regions", "us-east-1", parse=_regions, allowed="distinct AWS regions, at least one"
             ),
-            account=context.read("account", "", parse=_account, allowed="12 digits, or unset"),
+            account=context.read(
+                "account", "", parse=_optional(_matching(_ACCOUNT)), allowed="12 digits, or unset"
+            ),
             retain=context.read("retain", stage == "prod", parse=_flag, allowed="true or false"),
             encryption=context.read(
                 "encryption", "aws_owned", parse=_member(Encryption), allowed="aws_owned or aws_managed"
@@ -126,7 +144,26 @@ class Config:
             ),
             throttling_rate=context.whole("throttlingRate", 500, low=1, high=10_000),
             throttling_burst=context.whole("throttlingBurst", 1_000, low=1, high=10_000),
-            target=context.read("target", "cloud", parse=_member(Target), allowed="cloud or local"),
+            expiring_within_seconds=context.whole("expiringWithinSeconds", 900, low=60, high=86_400),
+            credential_prefix=context.read(
+                "credentialPrefix",
+                f"session-store/{stage}",
+                parse=_matching(_SECRET),
+                allowed="the beginning of a secret's name, at most 128 long, without a slash at its ends",
+            ),
+            revocation_endpoint=context.read(
+                "revocationEndpoint",
+                "",
+                parse=_endpoint(target),
+                allowed="an https URL, or unset; with target=local also http on loopback",
+            ),
+            revocation_client_secret=context.read(
+                "revocationClientSecret",
+                "",
+                parse=_optional(_matching(_SECRET)),
+                allowed="a secret's name below the prefix, at most 128 long, or unset",
+            ),
+            target=target,
         )
 
 
@@ -188,8 +225,14 @@ def _delegates(value: object) -> tuple[str, ...]:
     return tuple(item if item == ANYONE else principal(item) for item in _items(value))
 
 
-def _account(value: object) -> str | None:
-    return _matching(_ACCOUNT)(value) if value != "" else None
+def _optional(parse: Callable[[object], str]) -> Callable[[object], str | None]:
+    return lambda value: parse(value) if value != "" else None
+
+
+def _endpoint(target: Target) -> Callable[[object], str | None]:
+    """Tokens go out by TLS alone, or stay on this machine."""
+    allowed = _URL if target is Target.CLOUD else re.compile(f"{_URL.pattern}|{_LOOPBACK_URL.pattern}")
+    return _optional(_matching(allowed))
 
 
 def _flag(value: object) -> bool:

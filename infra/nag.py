@@ -14,10 +14,14 @@ from infra.config import Config
 def acknowledged(stack: Stack, *, config: Config) -> dict[str, str]:
     """The findings in a regional stack that stand, by id, each with its reason."""
     account = config.account or "<AWS::AccountId>"
+    secrets = (
+        f"arn:{stack.partition}:secretsmanager:{stack.region}:{account}:secret:{config.credential_prefix}"
+    )
     table = f"arn:{stack.partition}:dynamodb:{stack.region}:{account}:table/{config.table_name}"
     push_logs = "arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs"
     return {
         f"AwsSolutions-IAM5[Resource::{table}/index/*]": "Query on every index of one table, nothing else.",
+        f"AwsSolutions-IAM5[Resource::{secrets}/*]": "Sessions name secrets, all of them below this prefix.",
         "AwsSolutions-IAM5[Resource::*]": "X-Ray's actions know no resources.",
         f"AwsSolutions-IAM4[Policy::{push_logs}]": "AWS prescribes it for API Gateway's log role.",
         "AwsSolutions-L1": "The runtime is the one that the layer is built and tested for.",

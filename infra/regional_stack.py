@@ -1,19 +1,37 @@
-"""What serves one region: the API and its function, on the tables' copy in that region."""
+"""What serves one region, on the tables' copy there: the API, and what follows the end of a session."""
 
 from aws_cdk import CfnOutput, Environment, Stack
 from constructs import Construct
 
 from infra.api_function import ApiFunction
+from infra.cleanup import CleanupQueue, ExpiryCleanup
 from infra.config import Config
+from infra.event_bus import SessionEvents
+from infra.expiry_watch import ExpiryWatch
 from infra.rest_api import SessionRestApi
+from infra.table_function import Dependencies
 
 
 class RegionalStack(Stack):
     def __init__(self, scope: Construct, construct_id: str, *, config: Config, env: Environment) -> None:
         super().__init__(scope, construct_id, env=env, description="Session store: the API of one region")
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
-        handler = ApiFunction(self, "SessionApi", config=config)
+        dependencies = Dependencies(self, "Dependencies", config=config)
+        handler = ApiFunction(self, "SessionApi", config=config, dependencies=dependencies)
         rest = SessionRestApi(self, "Rest", config=config, function=handler.function)
+        events = SessionEvents(self, "Events", config=config)
+        self.cleanup = CleanupQueue(self, "CleanupQueue")
+        ExpiryCleanup(
+            self,
+            "ExpiryCleanup",
+            config=config,
+            dependencies=dependencies,
+            cleanup=self.cleanup,
+            session_events=events,
+        )
+        ExpiryWatch(self, "ExpiryWatch", config=config, dependencies=dependencies, session_events=events)
         CfnOutput(self, "ApiUrl", value=rest.api.url)
         CfnOutput(self, "ApiId", value=rest.api.rest_api_id)
         CfnOutput(self, "TableName", value=config.table_name)
+        CfnOutput(self, "EventBusName", value=events.bus.event_bus_name)
+        CfnOutput(self, "CleanupQueueUrl", value=self.cleanup.queue.queue_url)

@@ -40,11 +40,50 @@ class Synthesized:
     def properties(self, kind: str, *, stack: str = "") -> list[Mapping[str, Any]]:
         return [resource["Properties"] for resource in self.resources(kind, stack=stack)]
 
+    def function(self, package: str, *, region: str = "us-east-1") -> Mapping[str, Any]:
+        """The properties of the function whose handler is in a package."""
+        (function,) = (
+            found
+            for found in self.properties("AWS::Lambda::Function", stack=f"Regional-{region}")
+            if found["Handler"] == f"{package}.handler.handler"
+        )
+        return function
+
+    def allowed(self, package: str, *, region: str = "us-east-1") -> dict[str, set[str]]:
+        """The actions that a function's role allows, by resource; an ARN as text, whatever makes it."""
+        ((role, _),) = [self.function(package, region=region)["Role"]["Fn::GetAtt"]]
+        allowed: dict[str, set[str]] = {}
+        for policy in self.properties("AWS::IAM::Policy", stack=f"Regional-{region}"):
+            if {"Ref": role} not in policy["Roles"]:
+                continue
+            for statement in policy["PolicyDocument"]["Statement"]:
+                assert statement["Effect"] == "Allow"
+                actions, resources = statement["Action"], statement["Resource"]
+                for resource in resources if isinstance(resources, list) else [resources]:
+                    named = [actions] if isinstance(actions, str) else actions
+                    allowed.setdefault(as_text(resource), set()).update(named)
+        return allowed
+
     def table(self, name: str) -> Mapping[str, Any]:
         """The properties of one table."""
         (table,) = (t for t in self.properties("AWS::DynamoDB::GlobalTable") if t["TableName"] == name)
         return table
 
+
+def as_text(value: object) -> str:
+    """A value as text, whatever function of CloudFormation makes it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(map(as_text, value))
+    if isinstance(value, dict):
+        ((name, inner),) = value.items()
+        return as_text(inner[1]) if name == "Fn::Join" else f"<{as_text(inner)}>"
+    raise AssertionError(value)
+
+
+PACKAGES = ("session_api", "expiry_cleanup", "expiry_watch")
+"""The functions of a region, by the package of the handler."""
 
 Synthesize = Callable[..., Synthesized]
 

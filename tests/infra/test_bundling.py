@@ -30,14 +30,14 @@ def local_layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_cloud_runs_python_3_13_on_arm64(dev: Synthesized) -> None:
-    (function,) = dev.properties("AWS::Lambda::Function")
+    function = dev.function("session_api")
     (layer,) = dev.properties("AWS::Lambda::LayerVersion")
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
     assert (layer["CompatibleRuntimes"], layer["CompatibleArchitectures"]) == (["python3.13"], ["arm64"])
 
 
 def test_the_emulator_runs_this_machine_s_python(local: Synthesized) -> None:
-    (function,) = local.properties("AWS::Lambda::Function")
+    function = local.function("session_api")
     assert function["Runtime"] == f"python{sys.version_info.major}.{sys.version_info.minor}"
     machine = "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
     assert function["Architectures"] == [machine]

@@ -24,6 +24,10 @@ def test_nothing_set_is_one_region_in_the_cloud_that_goes_with_its_stack() -> No
         log_retention_days=30,
         throttling_rate=500,
         throttling_burst=1000,
+        expiring_within_seconds=900,
+        credential_prefix="session-store/dev",
+        revocation_endpoint=None,
+        revocation_client_secret=None,
         target=Target.CLOUD,
     )
 
@@ -77,9 +81,34 @@ def test_a_delegate_may_be_anyone() -> None:
         ("throttlingRate", 0),
         ("throttlingBurst", "a lot"),
         ("target", "laptop"),
+        ("expiringWithinSeconds", 59),
+        ("expiringWithinSeconds", 86_401),
+        ("credentialPrefix", "/leading"),
+        ("credentialPrefix", "trailing/"),
+        ("credentialPrefix", "a" * 129),
+        ("credentialPrefix", "a b"),
+        ("credentialPrefix", "a*"),
+        ("revocationEndpoint", "http://idp.example.com/revoke"),
+        ("revocationEndpoint", "http://127.0.0.1:8080/revoke"),
+        ("revocationEndpoint", "https://user@idp.example.com/revoke"),
+        ("revocationEndpoint", "https://idp.example.com/revoke#now"),
+        ("revocationEndpoint", "ftp://idp.example.com/"),
+        ("revocationClientSecret", "/other"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"context '{name}' must be ") as caught:
         read(**{name: value})
     assert repr(value).strip("'") in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["https://idp.example.com/oauth2/revoke?tenant=a", "https://idp:8443"])
+def test_tokens_are_revoked_by_tls(url: str) -> None:
+    assert read(revocationEndpoint=url).revocation_endpoint == url
+
+
+def test_only_the_local_stack_revokes_on_loopback() -> None:
+    url = "http://127.0.0.1:8080/revoke"
+    assert read(revocationEndpoint=url, target="local").revocation_endpoint == url
+    with pytest.raises(ConfigError, match="revocationEndpoint"):
+        read(revocationEndpoint="http://idp.example.com/revoke", target="local")

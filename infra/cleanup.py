@@ -1,0 +1,110 @@
+"""What is done after a session: the queue of sessions that have ended, and the function that works it off."""
+
+from typing import Final
+
+from aws_cdk import Duration, Stack
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.alarms import alarm_on_depth, alarm_on_errors
+from infra.config import Config, Target
+from infra.event_bus import SessionEvents
+from infra.table_function import Dependencies, TableFunction
+from session_store.schema import BusEnv, CleanupEnv
+
+TIMEOUT: Final = Duration.minutes(5)
+VISIBILITY: Final = Duration.seconds(6 * TIMEOUT.to_seconds())
+"""Six times the function's timeout, as AWS advises for queues that a function reads."""
+
+RETENTION: Final = Duration.days(14)
+DELIVERIES: Final = 10
+"""Before a message is given up: five hours for an authorization server to come back, or ten runs' worth of
+children."""
+
+BATCH: Final = 1
+"""A session with a million children keeps no other waiting."""
+
+MAX_CONCURRENCY: Final = 10
+"""Sessions cleaned up at once: when many end together, their callers' neighbours keep their throughput."""
+
+
+class CleanupQueue(Construct):
+    """Messages are sent by the stream's consumer as sessions end here."""
+
+    def __init__(self, scope: Construct, construct_id: str) -> None:
+        super().__init__(scope, construct_id)
+        self.dead_letters = sqs.Queue(
+            self,
+            "DeadLetters",
+            retention_period=RETENTION,
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+        )
+        self.queue = sqs.Queue(
+            self,
+            "Queue",
+            visibility_timeout=VISIBILITY,
+            retention_period=RETENTION,
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),
+        )
+        alarm_on_depth(self.dead_letters, self.dead_letters, what="the clean-up after a session")
+
+
+class ExpiryCleanup(TableFunction):
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        dependencies: Dependencies,
+        cleanup: CleanupQueue,
+        session_events: SessionEvents,
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            config=config,
+            dependencies=dependencies,
+            package="expiry_cleanup",
+            description="the clean-up after sessions",
+            timeout=TIMEOUT,
+            environment={
+                BusEnv.EVENT_BUS_NAME.value: session_events.bus.event_bus_name,
+                **_credentials(config),
+            },
+        )
+        self.allow("dynamodb:BatchWriteItem", "dynamodb:GetItem", "dynamodb:Query", on=self.table_arn)
+        self.allow("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self.audit_table_arn)
+        self.allow("secretsmanager:GetSecretValue", on=self._secrets_arn(config))
+        session_events.bus.grant_put_events_to(self.role)
+        self.function.add_event_source(
+            event_sources.SqsEventSource(
+                cleanup.queue,
+                batch_size=BATCH,
+                max_concurrency=MAX_CONCURRENCY,
+                report_batch_item_failures=True,
+            )
+        )
+        alarm_on_errors(self, self.function, what="the clean-up after a session")
+
+    def _secrets_arn(self, config: Config) -> str:
+        stack = Stack.of(self)
+        secret = f"{config.credential_prefix}/*"
+        return f"arn:{stack.partition}:secretsmanager:{stack.region}:{stack.account}:secret:{secret}"
+
+
+def _credentials(config: Config) -> dict[str, str]:
+    variables = {CleanupEnv.CREDENTIAL_PREFIX.value: config.credential_prefix}
+    if config.revocation_endpoint is not None:
+        variables[CleanupEnv.REVOCATION_ENDPOINT.value] = config.revocation_endpoint
+    if config.revocation_client_secret is not None:
+        variables[CleanupEnv.REVOCATION_CLIENT_SECRET.value] = (
+            f"{config.credential_prefix}/{config.revocation_client_secret}"
+        )
+    if config.target is Target.LOCAL:
+        variables[CleanupEnv.REVOCATION_ON_LOOPBACK.value] = "true"
+    return variables

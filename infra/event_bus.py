@@ -1,0 +1,19 @@
+"""The bus that tells of sessions: SessionExpiringSoon, SessionEnded."""
+
+from aws_cdk import aws_events as events
+from constructs import Construct
+
+from infra.config import Config
+
+
+class SessionEvents(Construct):
+    """Rules for it are the receivers' own; an event may come again, with the same ``detail.eventId``."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, config: Config) -> None:
+        super().__init__(scope, construct_id)
+        self.bus = events.EventBus(
+            self,
+            "Bus",
+            event_bus_name=config.event_bus_name,
+            description="Session store: what happens to sessions",
+        )

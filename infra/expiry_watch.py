@@ -1,0 +1,56 @@
+"""The function that tells each minute which sessions are about to end."""
+
+from typing import Final
+
+from aws_cdk import Duration
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from constructs import Construct
+
+from infra.alarms import alarm_on_errors
+from infra.config import Config
+from infra.event_bus import SessionEvents
+from infra.table_function import Dependencies, TableFunction
+from session_store.schema import BusEnv, WatchEnv
+
+EVERY: Final = Duration.minutes(1)
+TIMEOUT: Final = Duration.seconds(55)
+"""Below the schedule's step, so that two runs seldom tell of one session at once."""
+
+
+class ExpiryWatch(TableFunction):
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        dependencies: Dependencies,
+        session_events: SessionEvents,
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            config=config,
+            dependencies=dependencies,
+            package="expiry_watch",
+            description="word of sessions that are about to end",
+            timeout=TIMEOUT,
+            environment={
+                BusEnv.EVENT_BUS_NAME.value: session_events.bus.event_bus_name,
+                WatchEnv.EXPIRING_WITHIN_SECONDS.value: str(config.expiring_within_seconds),
+            },
+        )
+        self.allow("dynamodb:UpdateItem", on=self.table_arn)
+        self.allow("dynamodb:Query", on=self.indexes_arn)
+        session_events.bus.grant_put_events_to(self.role)
+        # What a failed run did not come to, the next one finds: a retry would only run beside it.
+        self.function.configure_async_invoke(retry_attempts=0)
+        events.Rule(
+            self,
+            "Schedule",
+            description="Session store: look for sessions that are about to end",
+            schedule=events.Schedule.rate(EVERY),
+            targets=[targets.LambdaFunction(self.function)],
+        )
+        alarm_on_errors(self, self.function, what="the watch over session ends")
