@@ -1,0 +1,53 @@
+"""What surrounds the tables, in memory: bus, secrets, payloads, and an authorization server."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from session_store.domain.credential import Credential
+from session_store.domain.notice import Notice
+from session_store.schema import payload_prefix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryBus:
+    notices: list[Notice] = field(default_factory=list)
+
+    def emit(self, notices: Sequence[Notice]) -> None:
+        self.notices.extend(notices)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySecrets:
+    """Texts by name."""
+
+    texts: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def read(self, name: str) -> str | None:
+        return self.texts.get(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPayloads:
+    """``page`` is how many are deleted at once."""
+
+    keys: set[str] = field(default_factory=set)
+    page: int = 1000
+
+    def erase_some(self, session_id: str) -> bool:
+        found = sorted(key for key in self.keys if key.startswith(payload_prefix(session_id)))
+        self.keys.difference_update(found[: self.page])
+        return len(found) > self.page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRevoker:
+    """``refused`` tells by token why one cannot be revoked."""
+
+    revoked: list[Credential] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def revoke(self, credential: Credential) -> str | None:
+        if credential.token in self.refused:
+            return self.refused[credential.token]
+        self.revoked.append(credential)
+        return None
