@@ -60,6 +60,7 @@ class Stubbed:
 WRITES: Final[dict[str, Callable[[Stubbed], object]]] = {
     "put_item": lambda stubbed: stubbed.client.put(ITEM),
     "update_item": lambda stubbed: stubbed.client.update(KEY, UpdateExpression="SET a = b"),
+    "batch_write_item": lambda stubbed: stubbed.client.delete_all([KEY]),
     "transact_write_items": lambda stubbed: stubbed.transact(),
 }
 READS: Final[dict[str, Callable[[Stubbed], object]]] = {

@@ -5,8 +5,19 @@ from typing import Any
 import pytest
 
 from infra.api_function import TIMEOUT
-from session_store.bootstrap import ATTEMPTS, CONNECT_TIMEOUT, READ_TIMEOUT, aws_client, open_store
+from session_store.bootstrap import (
+    ATTEMPTS,
+    CONNECT_TIMEOUT,
+    READ_TIMEOUT,
+    aws_client,
+    open_cleanup,
+    open_expiry_watch,
+    open_store,
+)
 from session_store.deadline import Deadline
+from session_store.settings import CleanupSettings, WatchSettings
+from session_store.storage.payload_bucket import PayloadBucket
+from session_store.storage.revocation_endpoint import RevocationEndpoint
 from session_store.storage.session_table import SessionTable
 from session_store.system import RandomIds, SystemClock
 from tests.support.world import settings
@@ -40,6 +51,41 @@ def test_a_store_is_opened_on_dynamodb_with_the_machines_clock() -> None:
     assert store.sessions.storage.client.conflicts.deadline is store.deadline
     assert isinstance(store.sessions.clock, SystemClock)
     assert isinstance(store.sessions.ids, RandomIds)
+
+
+def cleanup_settings(**changes: Any) -> CleanupSettings:
+    values: dict[str, Any] = {
+        "event_bus": "events",
+        "credential_prefix": "session-store/dev",
+        "revocation_endpoint": None,
+        "revocation_client_secret": None,
+        "payload_bucket": None,
+    }
+    return CleanupSettings(**{**values, **changes})
+
+
+def test_a_clean_up_is_opened_with_what_is_configured() -> None:
+    plain = open_cleanup(settings(), cleanup_settings())
+    assert (plain.payloads, plain.revocations.revoker) == (None, None)
+    endpoint = "https://idp.example.com/revoke"
+    whole = open_cleanup(
+        settings(),
+        cleanup_settings(
+            payload_bucket="payloads", revocation_endpoint=endpoint, revocation_client_secret="client"
+        ),
+    )
+    assert isinstance(whole.payloads, PayloadBucket)
+    assert isinstance(whole.revocations.revoker, RevocationEndpoint)
+    assert (whole.revocations.revoker.url, whole.revocations.revoker.client_secret) == (endpoint, "client")
+    assert isinstance(whole.sessions, SessionTable)
+    assert whole.sessions.client.conflicts.deadline is whole.deadline
+
+
+def test_a_watch_is_opened_on_dynamodb() -> None:
+    watch = open_expiry_watch(settings(status_shards=7), WatchSettings(event_bus="events", within=900))
+    assert isinstance(watch.sessions, SessionTable)
+    assert watch.sessions.shards == 7
+    assert watch.sessions.client.conflicts.deadline is watch.deadline
 
 
 def test_a_deadline_has_no_limit_until_one_is_set() -> None:

@@ -190,3 +190,33 @@ def test_reads_are_consistent(stubbed: Stubbed) -> None:
     stubbed.stubber.add_response("get_item", {"Item": ITEM}, expected)
     stubbed.stubber.add_response("get_item", {}, expected)
     assert [stubbed.client.get(KEY), stubbed.client.get(KEY)] == [ITEM, None]
+
+
+def leaves(stubbed: Stubbed, *keys: Any) -> None:
+    """Answer a deletion of items with what is left to do."""
+    undone = {"sessions": [{"DeleteRequest": {"Key": key}} for key in keys]} if keys else {}
+    stubbed.stubber.add_response("batch_write_item", {"UnprocessedItems": undone})
+
+
+def test_what_a_deletion_left_undone_is_asked_for_again_after_a_pause(stubbed: Stubbed) -> None:
+    leaves(stubbed, KEY)
+    leaves(stubbed, KEY)
+    leaves(stubbed)
+    stubbed.client.delete_all([KEY, {**KEY, "sk": {"S": "t"}}])
+    assert stubbed.spans == [(0, 0.05), (0, 0.1)]
+
+
+def test_a_deletion_gives_up_when_nothing_moves(stubbed: Stubbed) -> None:
+    for _ in range(9):
+        leaves(stubbed, KEY)
+    with pytest.raises(ThrottledError):
+        stubbed.client.delete_all([KEY])
+    assert len(stubbed.pauses) == 8
+
+
+def test_a_deletion_gives_up_in_time(stubbed: Stubbed) -> None:
+    stubbed.deadline.expires_in(1.04)
+    leaves(stubbed, KEY)
+    with pytest.raises(ThrottledError):
+        stubbed.client.delete_all([KEY])
+    assert stubbed.pauses == []

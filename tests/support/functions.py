@@ -1,0 +1,39 @@
+"""Handlers as Lambda loads them: a module, imported anew in an environment of its own."""
+
+import importlib
+import itertools
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+ENVIRONMENT: Final[Mapping[str, str]] = {
+    "AWS_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "TABLE_NAME": "sessions",
+    "AUDIT_TABLE_NAME": "audit",
+    "SESSION_REGIONS": "us-east-1",
+    "STATUS_SHARDS": "4",
+    "AUDIT_RETENTION_DAYS": "90",
+    "EVENT_BUS_NAME": "events",
+    "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
+    "POWERTOOLS_TRACE_DISABLED": "true",
+}
+
+NUMBERS: Final = itertools.count()
+"""Of the loggers: one name is one logger, which writes to where it was first made."""
+
+
+def load(monkeypatch: pytest.MonkeyPatch, package: str, **environment: str) -> Any:
+    """The handler's module; it is forgotten when the test ends."""
+    named = {"POWERTOOLS_SERVICE_NAME": f"{package}-{next(NUMBERS)}"}
+    for name, value in {**ENVIRONMENT, **named, **environment}.items():
+        monkeypatch.setenv(name, value)
+    module = f"{package}.handler"
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    loaded = importlib.import_module(module)
+    # Set through the patch, so that the patch's end takes it out again.
+    monkeypatch.setitem(sys.modules, module, loaded)
+    return loaded

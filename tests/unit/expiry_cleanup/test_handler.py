@@ -1,0 +1,108 @@
+"""The clean-up's function: each message succeeds or fails by itself."""
+
+import json
+from typing import Any
+
+import pytest
+
+from session_store.errors import ConfigurationError
+from session_store.ports import Storage
+from session_store.storage.cleanup_queue import message_of
+from session_store.storage.memory import memory_storage
+from tests.support.ended import Surroundings, an_end, left_behind, messages_of, summaries
+from tests.support.functions import load
+from tests.support.lambda_context import Context
+from tests.support.samples import a_session
+
+MALFORMED = [
+    "",
+    "{",
+    "null",
+    "[]",
+    "{}",
+    '"text"',
+    '{"sessionId": "marker-9c2e"}',
+    json.dumps({**json.loads(message_of(an_end(a_session()))), "reason": "bored"}),
+    json.dumps({**json.loads(message_of(an_end(a_session()))), "sessionId": "marker-9c2e"}),
+]
+
+
+def sqs_event(*bodies: str) -> dict[str, Any]:
+    return {
+        "Records": [
+            {
+                "messageId": f"message-{number}",
+                "receiptHandle": f"handle-{number}",
+                "body": body,
+                "attributes": {"ApproximateReceiveCount": "1"},
+                "messageAttributes": {},
+                "eventSource": "aws:sqs",
+                "eventSourceARN": "arn:aws:sqs:us-east-1:111122223333:cleanup",
+                "awsRegion": "us-east-1",
+            }
+            for number, body in enumerate(bodies)
+        ]
+    }
+
+
+@pytest.fixture
+def storage() -> Storage:
+    return memory_storage()
+
+
+@pytest.fixture
+def around() -> Surroundings:
+    return Surroundings()
+
+
+@pytest.fixture
+def module(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    storage: Storage,
+    around: Surroundings,
+) -> Any:
+    """The handler, over a store in memory; it logs to where output is captured already."""
+    del capsys
+    loaded = load(monkeypatch, "expiry_cleanup", CREDENTIAL_PREFIX="session-store/test")
+    monkeypatch.setattr(loaded, "cleanup", around.cleanup(storage))
+    return loaded
+
+
+@pytest.mark.parametrize("malformed", MALFORMED)
+def test_a_message_that_cannot_be_understood_fails_alone_and_is_not_quoted(
+    module: Any, storage: Storage, capsys: pytest.CaptureFixture[str], malformed: str
+) -> None:
+    first, last = left_behind(storage, messages=2), left_behind(storage, messages=1)
+    event = sqs_event(message_of(an_end(first)), malformed, message_of(an_end(last)))
+    answer = module.handler(event, Context("expiry-cleanup"))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "message-1"}]}
+    for session in (first, last):
+        assert messages_of(storage, session) == ()
+        assert len(summaries(storage, session)) == 1
+    printed = capsys.readouterr()
+    assert "message-1" in printed.out
+    assert "marker-9c2e" not in printed.out + printed.err
+
+
+def test_a_message_of_a_session_that_is_still_there_comes_again(module: Any, storage: Storage) -> None:
+    session = a_session()
+    storage.sessions.create(session)
+    answer = module.handler(sqs_event(message_of(an_end(session))), Context("expiry-cleanup"))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "message-0"}]}
+
+
+def test_the_function_counts_and_sets_its_deadline(
+    module: Any, storage: Storage, around: Surroundings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = left_behind(storage, messages=3)
+    answer = module.handler(sqs_event(message_of(an_end(session))), Context("expiry-cleanup", seconds=120))
+    assert answer == {"batchItemFailures": []}
+    assert 100 < around.deadline.remaining() <= 120
+    (metrics,) = (json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line)
+    assert (metrics["CleanedUp"], metrics["ChildrenDeleted"]) == ([1.0], [3.0])
+
+
+def test_a_function_that_is_set_up_wrongly_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigurationError, match="CREDENTIAL_PREFIX"):
+        load(monkeypatch, "expiry_cleanup")

@@ -1,0 +1,47 @@
+"""The watch's function, as the schedule starts it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from session_store.deadline import Deadline
+from session_store.errors import ConfigurationError
+from session_store.storage.memory_surroundings import MemoryBus
+from tests.support.functions import load
+from tests.support.lambda_context import REQUEST_ID, Context
+from tests.support.world import World
+
+SCHEDULED = {"source": "aws.events", "detail-type": "Scheduled Event", "detail": {}}
+
+
+def test_a_run_tells_counts_and_ends_in_time(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = load(monkeypatch, "expiry_watch", EXPIRING_WITHIN_SECONDS="900")
+    bus, deadline = MemoryBus(), Deadline()
+    watch = replace(module.watch, sessions=world.sessions, clock=world.clock, bus=bus, deadline=deadline)
+    monkeypatch.setattr(module, "watch", watch)
+    session = world.open(idle_timeout=600)
+    module.handler(SCHEDULED, Context("expiry-watch", seconds=55))
+    assert [notice.detail["sessionId"] for notice in bus.notices] == [session.session_id]
+    assert world.stored(session.session_id).updated_by.request_id == REQUEST_ID
+    assert 50 < deadline.remaining() <= 55
+    (metrics,) = (json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line)
+    assert metrics["Warned"] == [1.0]
+
+
+def test_a_run_that_did_not_come_to_all_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = load(monkeypatch, "expiry_watch", EXPIRING_WITHIN_SECONDS="900")
+    watch = replace(module.watch, sessions=world.sessions, clock=world.clock, bus=MemoryBus())
+    monkeypatch.setattr(module, "watch", watch)
+    world.open(idle_timeout=600)
+    module.handler(SCHEDULED, Context("expiry-watch", seconds=1))
+    assert "not all sessions were come to" in capsys.readouterr().out
+
+
+def test_a_function_that_is_set_up_wrongly_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigurationError, match="EXPIRING_WITHIN_SECONDS"):
+        load(monkeypatch, "expiry_watch", EXPIRING_WITHIN_SECONDS="59")
