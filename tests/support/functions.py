@@ -27,13 +27,10 @@ NUMBERS: Final = itertools.count()
 
 
 def load(monkeypatch: pytest.MonkeyPatch, package: str, **environment: str) -> Any:
-    """The handler's module; it is forgotten when the test ends."""
+    """The handler's module, as a new process would import it."""
     named = {"POWERTOOLS_SERVICE_NAME": f"{package}-{next(NUMBERS)}"}
     for name, value in {**ENVIRONMENT, **named, **environment}.items():
         monkeypatch.setenv(name, value)
     module = f"{package}.handler"
-    monkeypatch.delitem(sys.modules, module, raising=False)
-    loaded = importlib.import_module(module)
-    # Set through the patch, so that the patch's end takes it out again.
-    monkeypatch.setitem(sys.modules, module, loaded)
-    return loaded
+    sys.modules.pop(module, None)
+    return importlib.import_module(module)

@@ -1,6 +1,7 @@
 """The clean-up's function: each message succeeds or fails by itself."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -55,27 +56,29 @@ def around() -> Surroundings:
     return Surroundings()
 
 
+Answer = dict[str, Any]
+Handle = Callable[..., Answer]
+
+
 @pytest.fixture
-def module(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    storage: Storage,
-    around: Surroundings,
-) -> Any:
-    """The handler, over a store in memory; it logs to where output is captured already."""
-    del capsys
-    loaded = load(monkeypatch, "expiry_cleanup", CREDENTIAL_PREFIX="session-store/test")
-    monkeypatch.setattr(loaded, "cleanup", around.cleanup(storage))
-    return loaded
+def handle(monkeypatch: pytest.MonkeyPatch, storage: Storage, around: Surroundings) -> Handle:
+    """The handler over a store in memory; loaded when called, so that it logs to where the test captures."""
+
+    def run(*bodies: str, seconds: int = 60) -> Answer:
+        loaded = load(monkeypatch, "expiry_cleanup", CREDENTIAL_PREFIX="session-store/test")
+        monkeypatch.setattr(loaded, "cleanup", around.cleanup(storage))
+        answer: Answer = loaded.handler(sqs_event(*bodies), Context("expiry-cleanup", seconds=seconds))
+        return answer
+
+    return run
 
 
 @pytest.mark.parametrize("malformed", MALFORMED)
 def test_a_message_that_cannot_be_understood_fails_alone_and_is_not_quoted(
-    module: Any, storage: Storage, capsys: pytest.CaptureFixture[str], malformed: str
+    handle: Handle, storage: Storage, capsys: pytest.CaptureFixture[str], malformed: str
 ) -> None:
     first, last = left_behind(storage, messages=2), left_behind(storage, messages=1)
-    event = sqs_event(message_of(an_end(first)), malformed, message_of(an_end(last)))
-    answer = module.handler(event, Context("expiry-cleanup"))
+    answer = handle(message_of(an_end(first)), malformed, message_of(an_end(last)))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "message-1"}]}
     for session in (first, last):
         assert messages_of(storage, session) == ()
@@ -85,18 +88,18 @@ def test_a_message_that_cannot_be_understood_fails_alone_and_is_not_quoted(
     assert "marker-9c2e" not in printed.out + printed.err
 
 
-def test_a_message_of_a_session_that_is_still_there_comes_again(module: Any, storage: Storage) -> None:
+def test_a_message_of_a_session_that_is_still_there_comes_again(handle: Handle, storage: Storage) -> None:
     session = a_session()
     storage.sessions.create(session)
-    answer = module.handler(sqs_event(message_of(an_end(session))), Context("expiry-cleanup"))
+    answer = handle(message_of(an_end(session)))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "message-0"}]}
 
 
 def test_the_function_counts_and_sets_its_deadline(
-    module: Any, storage: Storage, around: Surroundings, capsys: pytest.CaptureFixture[str]
+    handle: Handle, storage: Storage, around: Surroundings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = left_behind(storage, messages=3)
-    answer = module.handler(sqs_event(message_of(an_end(session))), Context("expiry-cleanup", seconds=120))
+    answer = handle(message_of(an_end(session)), seconds=120)
     assert answer == {"batchItemFailures": []}
     assert 100 < around.deadline.remaining() <= 120
     (metrics,) = (json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line)
