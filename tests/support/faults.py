@@ -129,3 +129,60 @@ def watch_spending(client: "DynamoDBClient") -> Spending:
     client.meta.events.register("provide-client-params.dynamodb", ask)
     client.meta.events.register("after-call.dynamodb", note)
     return spending
+
+
+@dataclass
+class Crashes:
+    """Writes begun so far, by operation; ``armed`` until the process is taken to have started anew."""
+
+    begun: list[str] = field(default_factory=list)
+    armed: bool = True
+
+
+SINGLE_WRITES = ("PutItem", "UpdateItem", "BatchWriteItem")
+
+
+def crash_at(client: "DynamoDBClient", number: int, crash: type[BaseException], *, after: bool) -> Crashes:
+    """End the process at one of the client's writes (the first is 0), unsent or ``after`` it is done."""
+    crashes = Crashes()
+
+    def before_send(request: Any, **_: Any) -> None:
+        if not crashes.armed:
+            return
+        crashes.begun.append(request.headers["X-Amz-Target"].decode().rpartition(".")[2])
+        if not after and len(crashes.begun) == number + 1:
+            raise crash
+
+    def after_call(**_: Any) -> None:
+        if crashes.armed and after and len(crashes.begun) == number + 1:
+            raise crash
+
+    for operation in SINGLE_WRITES:
+        client.meta.events.register(f"before-send.dynamodb.{operation}", before_send)
+        client.meta.events.register(f"after-call.dynamodb.{operation}", after_call)
+    return crashes
+
+
+def leave_undone(client: "DynamoDBClient", *, every: int) -> Counter[str]:
+    """BatchWriteItem leaves the last item undone each time but every so many; counts what it left."""
+    left: Counter[str] = Counter()
+    held: dict[str, Any] = {}
+    calls = Counter[str]()
+
+    def hold_back(params: dict[str, Any], **_: Any) -> None:
+        calls["all"] += 1
+        held.clear()
+        if calls["all"] % every == 0:
+            return
+        for table, requests in params["RequestItems"].items():
+            if len(requests) > 1:
+                held[table] = [requests[-1]]
+                params["RequestItems"] = {table: requests[:-1]}
+
+    def tell(parsed: dict[str, Any], **_: Any) -> None:
+        left["items"] += len(held)
+        parsed["UnprocessedItems"] = dict(held)
+
+    client.meta.events.register("provide-client-params.dynamodb.BatchWriteItem", hold_back)
+    client.meta.events.register("after-call.dynamodb.BatchWriteItem", tell)
+    return left

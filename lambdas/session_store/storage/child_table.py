@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from session_store.domain.erasure import Erasure
 from session_store.schema import ERASURE_SK, SESSION_SK, Attribute, Entity, erasure_pk, session_pk
@@ -23,21 +23,19 @@ class ChildTable:
 
     def first(self, session_id: str, *, limit: int) -> Sequence[str]:
         terms = Terms()
-        start: Item | None = None
+        arguments: dict[str, Any] = {
+            "KeyConditionExpression": f"{terms.name(A.PK)} = {terms.value(session_pk(session_id))}",
+            "ProjectionExpression": terms.name(A.SK),
+            "ConsistentRead": True,
+            "Limit": limit,
+            **terms.arguments(),
+        }
         while True:
-            go_on = {} if start is None else {"ExclusiveStartKey": start}
-            items, start = self.client.query(
-                KeyConditionExpression=f"{terms.name(A.PK)} = {terms.value(session_pk(session_id))}",
-                ProjectionExpression=terms.name(A.SK),
-                ConsistentRead=True,
-                Limit=limit,
-                **terms.arguments(),
-                **go_on,
-            )
-            sks = [str(from_attribute(item[A.SK])) for item in items]
-            children = [sk for sk in sks if sk != SESSION_SK]
-            if children or start is None:
+            items, last = self.client.query(**arguments)
+            children = [sk for sk in (from_attribute(item[A.SK]) for item in items) if sk != SESSION_SK]
+            if children or last is None:
                 return children
+            arguments["ExclusiveStartKey"] = last
 
     def erase(self, session_id: str, sks: Sequence[str]) -> None:
         pk = session_pk(session_id)
