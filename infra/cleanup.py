@@ -32,14 +32,16 @@ MAX_CONCURRENCY: Final = 10
 class CleanupQueue(Construct):
     """Messages are sent by the stream's consumer as sessions end here."""
 
-    def __init__(self, scope: Construct, construct_id: str) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, config: Config) -> None:
         super().__init__(scope, construct_id)
+        # The emulator speaks plain HTTP, on loopback alone.
+        by_tls = config.target is Target.CLOUD
         self.dead_letters = sqs.Queue(
             self,
             "DeadLetters",
             retention_period=RETENTION,
             encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
+            enforce_ssl=by_tls,
         )
         self.queue = sqs.Queue(
             self,
@@ -47,7 +49,7 @@ class CleanupQueue(Construct):
             visibility_timeout=VISIBILITY,
             retention_period=RETENTION,
             encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
+            enforce_ssl=by_tls,
             dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),
         )
         alarm_on_depth(self.dead_letters, self.dead_letters, what="the clean-up after a session")

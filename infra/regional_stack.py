@@ -20,7 +20,7 @@ class RegionalStack(Stack):
         handler = ApiFunction(self, "SessionApi", config=config, dependencies=dependencies)
         rest = SessionRestApi(self, "Rest", config=config, function=handler.function)
         events = SessionEvents(self, "Events", config=config)
-        self.cleanup = CleanupQueue(self, "CleanupQueue")
+        self.cleanup = CleanupQueue(self, "CleanupQueue", config=config)
         ExpiryCleanup(
             self,
             "ExpiryCleanup",

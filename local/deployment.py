@@ -53,6 +53,8 @@ class Deployed:
     """Without a slash at its end."""
     table_name: str
     audit_table_name: str
+    event_bus_name: str
+    cleanup_queue_url: str
 
 
 def deploy(
@@ -162,6 +164,8 @@ def _outputs(emulator: Emulator) -> Deployed:
         api_url=emulator.api_url(regional["ApiId"], stage=urlsplit(regional["ApiUrl"]).path.strip("/")),
         table_name=data["TableName"],
         audit_table_name=data["AuditTableName"],
+        event_bus_name=regional["EventBusName"],
+        cleanup_queue_url=regional["CleanupQueueUrl"],
     )
 
 

@@ -45,6 +45,10 @@ def test_the_queues_are_reached_by_tls_alone(dev: Synthesized) -> None:
         assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
+def test_the_emulator_which_knows_no_tls_is_let_in(local: Synthesized) -> None:
+    assert local.properties("AWS::SQS::QueuePolicy") == []
+
+
 def test_the_function_reads_the_queue_a_session_at_a_time_and_reports_failures(every: Synthesized) -> None:
     mappings = every.properties("AWS::Lambda::EventSourceMapping", stack="Regional-us-east-1")
     (mapping,) = (m for m in mappings if "CleanupQueue" in as_text(m["EventSourceArn"]))

@@ -1,6 +1,5 @@
 """What the ports promise that the end of a session needs."""
 
-import json
 import secrets as random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from session_store.storage.event_bus import EventBridgeBus
 from session_store.storage.memory_surroundings import MemoryBus, MemoryPayloads, MemorySecrets
 from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.secrets_manager import SecretsManager
+from tests.support.ear import Ear, HeardEvent
 from tests.support.ended import an_end, left_behind, messages_of
 from tests.support.samples import (
     NOW,
@@ -170,41 +170,29 @@ def test_an_event_is_kept_once_and_the_first_stands(storage: Storage) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Heard:
-    """A bus, and what its receivers hear: source, name and detail."""
+    """A bus, and how its receivers hear so many events."""
 
     bus: EventBus
-    hear: Callable[[int], Sequence[tuple[str, str, Any]]]
+    hear: Callable[[int], Sequence[HeardEvent]]
 
 
 def memory_bus() -> Heard:
     bus = MemoryBus()
     return Heard(
         bus=bus,
-        hear=lambda _: [("session-store", notice.name.value, notice.detail) for notice in bus.notices],
+        hear=lambda _: [
+            HeardEvent(source="session-store", name=notice.name.value, detail=notice.detail)
+            for notice in bus.notices
+        ],
     )
 
 
 def emulated_bus(emulator: Emulator) -> Heard:
-    """A bus with a rule that hands everything of ours to a queue."""
-    events, sqs = emulator.client("events"), emulator.client("sqs")
+    events = emulator.client("events")
     name = f"bus-{random.token_hex(4)}"
     events.create_event_bus(Name=name)
-    url = sqs.create_queue(QueueName=name)["QueueUrl"]
-    arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
-    pattern = json.dumps({"source": ["session-store"]})
-    events.put_rule(Name=name, EventBusName=name, EventPattern=pattern, State="ENABLED")
-    events.put_targets(Rule=name, EventBusName=name, Targets=[{"Id": "queue", "Arn": arn}])
-
-    def hear(count: int) -> Sequence[tuple[str, str, Any]]:
-        heard: list[Any] = []
-        for _ in range(20):
-            answer = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=1)
-            heard += [json.loads(message["Body"]) for message in answer.get("Messages", [])]
-            if len(heard) >= count:
-                break
-        return [(event["source"], event["detail-type"], event["detail"]) for event in heard]
-
-    return Heard(bus=EventBridgeBus(events=events, name=name), hear=hear)
+    ear = Ear(emulator, bus=name)
+    return Heard(bus=EventBridgeBus(events=events, name=name), hear=ear.hear)
 
 
 @pytest.fixture(params=["eventbridge", "memory"])
@@ -219,8 +207,8 @@ def test_what_is_told_is_heard_whole(heard: Heard) -> None:
     ]
     heard.bus.emit(notices)
     received = heard.hear(MAX_NOTICES)
-    assert {(source, name) for source, name, _ in received} == {("session-store", "SessionEnded")}
-    by_number = {detail["childrenDeleted"]: detail for *_, detail in received}
+    assert {(event.source, event.name) for event in received} == {("session-store", "SessionEnded")}
+    by_number = {event.detail["childrenDeleted"]: event.detail for event in received}
     assert by_number == {notice.detail["childrenDeleted"]: notice.detail for notice in notices}
 
 

@@ -1,0 +1,143 @@
+"""What follows the end of a session, by the deployed functions under their own roles."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from local.emulator import ACCOUNT
+from session_store.bootstrap import dynamodb_storage
+from session_store.deadline import Deadline
+from session_store.domain.credential import secret_name
+from session_store.domain.session import Owner, Status
+from session_store.ports import Storage
+from session_store.storage.cleanup_queue import message_of
+from tests.support.ear import Ear
+from tests.support.emulator import LiveStack
+from tests.support.ended import an_end, left_behind, summaries
+from tests.support.revocation import AuthorizationServer, authorization_server
+from tests.support.samples import a_session
+from tests.support.world import settings
+
+PREFIX = "session-store/local"
+OWNER = Owner(tenant=f"{ACCOUNT}:user/tenant-a", subject="-")
+PATIENCE = 30
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    """Whether it holds within half a minute."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        if holds():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[AuthorizationServer]:
+    with authorization_server() as state:
+        yield state
+
+
+def function_of(stack: LiveStack, package: str) -> str:
+    """The name of the deployed function whose handler is in a package."""
+    listed = stack.emulator.client("lambda").list_functions()["Functions"]
+    (name,) = (each["FunctionName"] for each in listed if each["Handler"] == f"{package}.handler.handler")
+    return str(name)
+
+
+@pytest.fixture(scope="module")
+def stack(deployed: LiveStack, server: AuthorizationServer) -> LiveStack:
+    """The deployed stack, told where the authorization server of this test is."""
+    functions = deployed.emulator.client("lambda")
+    name = function_of(deployed, "expiry_cleanup")
+    variables = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+    variables["REVOCATION_ENDPOINT"] = server.url
+    functions.update_function_configuration(FunctionName=name, Environment={"Variables": variables})
+    return deployed
+
+
+@pytest.fixture(scope="module")
+def storage(stack: LiveStack) -> Storage:
+    tables = settings(table=stack.deployed.table_name, audit_table=stack.deployed.audit_table_name)
+    return dynamodb_storage(tables, stack.emulator.client("dynamodb"), Deadline())
+
+
+@pytest.fixture
+def ear(stack: LiveStack) -> Ear:
+    return Ear(stack.emulator, bus=stack.deployed.event_bus_name)
+
+
+def test_a_message_in_the_queue_is_a_session_cleaned_up(
+    stack: LiveStack, storage: Storage, server: AuthorizationServer, ear: Ear
+) -> None:
+    session = left_behind(storage, messages=30, calls=2)
+    end = an_end(session, owner=OWNER, credential_refs=("github/token", "none"))
+    secret = json.dumps({"token": "the token", "tokenTypeHint": "refresh_token"})
+    name = secret_name(PREFIX, OWNER.tenant, "github/token")
+    stack.emulator.client("secretsmanager").create_secret(Name=name, SecretString=secret)
+    sqs = stack.emulator.client("sqs")
+    sqs.send_message(QueueUrl=stack.deployed.cleanup_queue_url, MessageBody=message_of(end))
+    (event,) = ear.hear(1)
+    assert event.name == "SessionEnded"
+    assert (event.detail["sessionId"], event.detail["childrenDeleted"]) == (session.session_id, 34)
+    assert event.detail["credentialsRevoked"] == ["github/token"]
+    assert event.detail["credentialsFailed"] == [{"reference": "none", "reason": "no such secret"}]
+    assert storage.children.first(session.session_id, limit=10) == []
+    assert len(summaries(storage, session)) == 1
+    assert server.revoked == ["the token"]
+
+    def is_taken() -> bool:
+        counts = sqs.get_queue_attributes(QueueUrl=stack.deployed.cleanup_queue_url, AttributeNames=["All"])
+        return int(counts["Attributes"]["ApproximateNumberOfMessagesNotVisible"]) == 0
+
+    assert eventually(is_taken)
+
+
+def test_a_message_about_a_session_that_is_there_stays_in_the_queue(
+    stack: LiveStack, storage: Storage
+) -> None:
+    session = a_session(owner=OWNER, ttl=int(time.time()) + 7200)
+    storage.sessions.create(session)
+    invoked = invoke(stack, "expiry_cleanup", sqs_event(message_of(an_end(session))))
+    assert invoked == {"batchItemFailures": [{"itemIdentifier": "message"}]}
+    assert storage.sessions.read(session.session_id) == session
+
+
+def sqs_event(body: str) -> dict[str, Any]:
+    record = {"messageId": "message", "body": body, "eventSource": "aws:sqs", "attributes": {}}
+    return {"Records": [record]}
+
+
+def invoke(stack: LiveStack, package: str, event: object) -> Any:
+    name = function_of(stack, package)
+    answer = stack.emulator.client("lambda").invoke(FunctionName=name, Payload=json.dumps(event))
+    assert "FunctionError" not in answer, answer["Payload"].read()
+    return json.loads(answer["Payload"].read() or "null")
+
+
+def test_the_watch_tells_once_of_a_session_that_ends_soon(
+    stack: LiveStack, storage: Storage, ear: Ear
+) -> None:
+    session_id = stack.api("tenant-a").call("POST", "/sessions", {"idleTimeout": 600}).json["sessionId"]
+    for _ in range(2):
+        invoke(stack, "expiry_watch", {})
+    told = [event for event in ear.hear(1) if event.detail["sessionId"] == session_id]
+    assert [event.name for event in told] == ["SessionExpiringSoon"]
+    session = storage.sessions.read(session_id)
+    assert session is not None
+    assert (session.warned_ttl, session.version) == (session.ttl, 1)
+
+
+def test_an_operator_drains_what_ends_soon(stack: LiveStack, storage: Storage) -> None:
+    api = stack.api("tenant-a")
+    session_id = api.call("POST", "/sessions", {"idleTimeout": 300}).json["sessionId"]
+    answer = api.call("POST", "/ops/drain", {"withinSeconds": 301})
+    assert answer.status == 200
+    assert answer.json["moved"] >= 1
+    session = storage.sessions.read(session_id)
+    assert session is not None
+    assert session.status is Status.CLOSING
