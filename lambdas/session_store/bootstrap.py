@@ -165,14 +165,15 @@ def cleanup_on(
 ) -> Cleanup:
     """What is done after a session's end, on a storage."""
     endpoint = cleanup.revocation_endpoint
-    revoker = endpoint and RevocationEndpoint(
-        url=endpoint, secrets=secrets, client_secret=cleanup.revocation_client_secret
+    client = cleanup.revocation_client_secret
+    revoker = (
+        None if endpoint is None else RevocationEndpoint(url=endpoint, secrets=secrets, client_secret=client)
     )
     return Cleanup(
         sessions=storage.sessions,
         children=storage.children,
         payloads=payloads,
-        revocations=Revocations(secrets=secrets, revoker=revoker or None, prefix=cleanup.credential_prefix),
+        revocations=Revocations(secrets=secrets, revoker=revoker, prefix=cleanup.credential_prefix),
         audit=storage.audit,
         bus=bus,
         deadline=deadline or Deadline(),

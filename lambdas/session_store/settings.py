@@ -79,7 +79,7 @@ def read_cleanup_settings(environment: Mapping[str, str]) -> CleanupSettings:
         ConfigurationError: a variable is missing or wrong; names it.
     """
     prefix = _text(environment, CleanupEnv.CREDENTIAL_PREFIX)
-    client = environment.get(CleanupEnv.REVOCATION_CLIENT_SECRET) or None
+    client = _optional(environment, CleanupEnv.REVOCATION_CLIENT_SECRET)
     if client is not None and not client.startswith(f"{prefix}/"):
         message = f"{CleanupEnv.REVOCATION_CLIENT_SECRET} must be a secret below {prefix}/"
         raise ConfigurationError(message)
@@ -88,7 +88,7 @@ def read_cleanup_settings(environment: Mapping[str, str]) -> CleanupSettings:
         credential_prefix=prefix,
         revocation_endpoint=_endpoint(environment),
         revocation_client_secret=client,
-        payload_bucket=environment.get(CleanupEnv.PAYLOAD_BUCKET) or None,
+        payload_bucket=_optional(environment, CleanupEnv.PAYLOAD_BUCKET),
     )
 
 
@@ -137,6 +137,10 @@ def _text(environment: Mapping[str, str], name: str) -> str:
     return value
 
 
+def _optional(environment: Mapping[str, str], name: str) -> str | None:
+    return environment.get(name) or None
+
+
 def _list(environment: Mapping[str, str], name: str, *, required: bool = True) -> tuple[str, ...]:
     value = _text(environment, name) if required else environment.get(name, "")
     return tuple(entry.strip() for entry in value.split(",") if entry.strip())
@@ -160,7 +164,7 @@ def _flag(environment: Mapping[str, str], name: str) -> bool:
 
 def _endpoint(environment: Mapping[str, str]) -> str | None:
     """A token goes out by TLS alone, or stays on this machine."""
-    value = environment.get(CleanupEnv.REVOCATION_ENDPOINT) or None
+    value = _optional(environment, CleanupEnv.REVOCATION_ENDPOINT)
     on_loopback = _flag(environment, CleanupEnv.REVOCATION_ON_LOOPBACK)
     if value is None:
         return None

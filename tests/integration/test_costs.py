@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from session_store.bootstrap import Store, store_on
-from session_store.domain.session import Status
+from session_store.domain.expiry_mark import ExpiryMark
+from session_store.domain.session import Author, Status
 from session_store.domain.state_operations import StateOperations
 from session_store.ports import Storage
 from session_store.services.context import NewMessage
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 INDEX_WRITES_OF_A_NEW_SESSION = 2
 INDEX_WRITES_OF_A_SLIDE = 3
 """Out of and into the status/ttl index, whose key moves, and once over in the owner index."""
+
+INDEX_WRITES_OF_A_MARK = 1
 
 
 @pytest.fixture
@@ -122,6 +125,17 @@ def test_a_recorded_call_is_two_round_trips_and_three_items_of_a_transaction(
 ) -> None:
     store.tool_calls.record(ALICE, session_id, call(1))
     assert (spending.round_trips, spending.write_units) == (2, 3 * 2)
+
+
+def test_a_mark_is_one_round_trip_and_one_write_of_the_index(
+    store: Store, session_id: str, spending: Spending, on_dynamodb: Storage, tables: Settings
+) -> None:
+    ttl = store.sessions.get(ALICE, session_id).ttl
+    spending.reset()
+    author = Author(principal="watch", request_id="r")
+    mark = ExpiryMark(session_id=session_id, ttl=ttl, region=tables.region, author=author)
+    assert on_dynamodb.sessions.mark_warned(mark)
+    assert (spending.round_trips, spending.write_units) == (1, 1 + INDEX_WRITES_OF_A_MARK)
 
 
 def test_a_deletion_is_one_round_trip(store: Store, session_id: str, spending: Spending) -> None:
