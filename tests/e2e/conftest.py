@@ -1,0 +1,23 @@
+"""Callers of the deployed stack, and its tables seen raw."""
+
+import pytest
+
+from tests.support.emulator import LiveStack
+from tests.support.raw_table import RawTable, audit_table, session_table
+from tests.support.sessions import Acting, new_subject
+
+
+@pytest.fixture
+def api(deployed: LiveStack) -> Acting:
+    """The backend ``tenant-a``, for an end user that each test has to itself."""
+    return Acting(deployed.api("tenant-a"), new_subject())
+
+
+@pytest.fixture(scope="session")
+def raw(deployed: LiveStack) -> RawTable:
+    return session_table(deployed)
+
+
+@pytest.fixture(scope="session")
+def raw_audit(deployed: LiveStack) -> RawTable:
+    return audit_table(deployed)
