@@ -93,8 +93,9 @@ def tool_call(**changes: object) -> dict[str, Any]:
 
 
 def message_id(*, seconds_off: int = 0) -> str:
-    """A message id of now, or of a time beside it."""
-    return _MESSAGE_IDS.mint(time.time_ns() // 1_000_000 + seconds_off * 1000)
+    """A message id of now, greater than any before, or one of a time beside it."""
+    minter = MessageIds(random_bytes=secrets.token_bytes) if seconds_off else _MESSAGE_IDS
+    return minter.mint(time.time_ns() // 1_000_000 + seconds_off * 1000)
 
 
 def pages(api: Calls, path: str) -> Iterator[Answer]:
@@ -131,15 +132,15 @@ def assert_problem(
     answer: Answer, status: int, slug: str, facts: Mapping[str, object] | None = None
 ) -> dict[str, Any]:
     """``answer`` is this problem, as RFC 9457 has it, with these facts among others."""
-    assert (answer.status, answer.body) == (status, answer.body)
+    assert answer.status == status, answer
     assert answer.headers["content-type"] == "application/problem+json"
     problem: dict[str, Any] = answer.json
-    assert problem["type"] == f"/problems/{slug}"
-    assert problem["status"] == status
+    assert problem["type"] == f"/problems/{slug}", problem
+    assert problem["status"] == status, problem
     assert problem["title"]
     assert problem["detail"]
     assert problem["instance"]
-    assert {name: problem.get(name) for name in facts or {}} == (facts or {})
+    assert {name: problem.get(name) for name in facts or {}} == (facts or {}), problem
     return problem
 
 

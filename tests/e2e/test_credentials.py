@@ -1,0 +1,115 @@
+"""Who cannot prove who calls is turned away before any code of ours runs, and nothing secret is logged."""
+
+import json
+import secrets
+import time
+from collections.abc import Callable
+
+import pytest
+
+from local.emulator import Credentials
+from tests.support.emulator import LiveStack
+from tests.support.http import Answer, Api
+from tests.support.logs import log_lines
+from tests.support.raw_table import RawTable
+from tests.support.sessions import Acting, append, assert_problem, create, read, tool_call
+
+LOG_SECONDS = 20
+Send = Callable[[LiveStack, str], Answer]
+
+
+def unsigned(stack: LiveStack, path: str) -> Answer:
+    return stack.api().call("PUT", path, {"stolen": 1}, {"If-Match": "*"})
+
+
+def of_an_unknown_key(stack: LiveStack, path: str) -> Answer:
+    key = Credentials(access_key_id="AKIAEXAMPLEEXAMPLE00", secret_access_key="of nobody")
+    return stack.api("tenant-a").as_(key).call("PUT", path, {"stolen": 1}, {"If-Match": "*"})
+
+
+def of_a_guessed_secret(stack: LiveStack, path: str) -> Answer:
+    key = Credentials(access_key_id=stack.tenants["tenant-a"].access_key_id, secret_access_key="guessed")
+    return stack.api("tenant-a").as_(key).call("PUT", path, {"stolen": 1}, {"If-Match": "*"})
+
+
+def with_another_body(stack: LiveStack, path: str) -> Answer:
+    return tampered(stack.api("tenant-a"), path, signed=(path, b'{"a":1}'), sent=(path, b'{"stolen":1}'))
+
+
+def with_another_path(stack: LiveStack, path: str) -> Answer:
+    return tampered(stack.api("tenant-a"), path, signed=("/sessions", b"{}"), sent=(path, b"{}"))
+
+
+def with_another_header(stack: LiveStack, path: str) -> Answer:
+    headers = {"Session-Subject": "mallory", "If-Match": "*"}
+    api = stack.api("tenant-a")
+    signed = api._signed("PUT", api._base + path, b"{}", headers)
+    return api._send("PUT", api._base + path, b"{}", {**signed, "Session-Subject": "alice"})
+
+
+def tampered(api: Api, path: str, *, signed: tuple[str, bytes], sent: tuple[str, bytes]) -> Answer:
+    """Signed for one request, sent with another."""
+    headers = api._signed("PUT", api._base + signed[0], signed[1], {"If-Match": "*"})
+    return api._send("PUT", api._base + sent[0], sent[1], headers)
+
+
+INTRUDERS: list[Send] = [
+    unsigned,
+    of_an_unknown_key,
+    of_a_guessed_secret,
+    with_another_body,
+    with_another_path,
+    with_another_header,
+]
+
+
+def lines_with(stack: LiveStack, needle: str) -> list[str]:
+    """The log lines that hold ``needle``, awaited."""
+    deadline = time.monotonic() + LOG_SECONDS
+    while time.monotonic() < deadline:
+        found = [line for line in log_lines(stack) if needle in line]
+        if found:
+            return found
+        time.sleep(0.2)
+    return []
+
+
+@pytest.mark.parametrize("send", INTRUDERS)
+def test_who_cannot_prove_to_be_the_caller_is_refused(
+    deployed: LiveStack, api: Acting, raw: RawTable, send: Send
+) -> None:
+    session_id = create(api)["sessionId"]
+    before = raw.partition(session_id)
+    answer = send(deployed, f"/sessions/{session_id}/state")
+    assert answer.status in {401, 403}
+    assert_problem(answer, answer.status, {401: "unauthenticated", 403: "forbidden"}[answer.status])
+    assert raw.partition(session_id) == before
+
+
+def test_no_code_runs_for_who_is_refused(deployed: LiveStack, api: Acting) -> None:
+    """The function logs the id of every request that it sees, and of these it logs none."""
+    path = f"/sessions/{create(api)['sessionId']}/state"
+    refused = [send(deployed, path).json["instance"] for send in INTRUDERS]
+    admitted = api.call("GET", "/sessions/unknown").json["instance"]
+    assert lines_with(deployed, admitted)
+    logged = "\n".join(log_lines(deployed))
+    assert [instance for instance in refused if instance in logged] == []
+
+
+def test_no_log_line_holds_what_callers_keep_in_the_store(deployed: LiveStack, api: Acting) -> None:
+    marker = f"marker-{secrets.token_hex(16)}"
+    session = create(api, {"state": {"k": marker, marker: 1}, "protocol": {"token": marker}})
+    path = f"/sessions/{session['sessionId']}"
+    append(api, session["sessionId"], marker)
+    api.call("PUT", f"{path}/tool-calls/c1", tool_call(input=marker, output={marker: marker}))
+    api.call("PUT", f"{path}/tool-calls/c1", tool_call(input="other", output={marker: marker}))
+    api.call("PATCH", f"{path}/state", {"increment": {"k": 1}, "set": {"other": marker}})
+    api.call("PATCH", f"{path}/state", {"append": {marker: [1]}})
+    api.call("POST", "/sessions", {marker: 1})
+    api.call("POST", "/sessions", json.dumps({"state": marker}).encode() + b"}")
+    api.call("GET", f"{path}?{marker}=1", headers={"Authorization": f"Bearer {marker}"})
+    api.call("GET", path, headers={"Session-Min-Version": marker})
+    last = api.call("GET", f"/sessions/{marker}").json["instance"]
+    assert read(api, session["sessionId"])["state"]["k"] == marker
+    assert lines_with(deployed, last)
+    assert [line for line in log_lines(deployed) if marker in line] == []
