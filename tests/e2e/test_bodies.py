@@ -1,5 +1,7 @@
 """What a body may be: JSON that can be kept and given back equal, and nothing passed over in silence."""
 
+from typing import Any
+
 import pytest
 
 from tests.support.raw_table import RawTable

@@ -50,7 +50,6 @@ BAD_SESSION_IDS = {
     "percent": "s1%2523",
     "dot": ".",
     "star": "*",
-    "line feed": "%0A",
     "plus": "+s1",
     "unicode": "%C3%BC",
     "short": "s1",
@@ -131,12 +130,29 @@ def test_what_no_session_id_looks_like_is_refused(api: Acting, given: str) -> No
         assert_problem(api.call(method, f"/sessions/{given}{path}", body), 400, "invalid-request")
 
 
-@pytest.mark.parametrize("ending", ["%20", "%23", "%23metadata", "%00", "%2C", "%0A", "%2523", "x"], ids=repr)
-def test_a_session_id_with_something_added_is_never_that_session(api: Acting, ending: str) -> None:
+@pytest.mark.parametrize(
+    "around",
+    [
+        "@%20",
+        "%20@",
+        "@%23",
+        "@%23metadata",
+        "@%00",
+        "%00@",
+        "@%2C",
+        "@%0A",
+        "@%2523",
+        "@x",
+        "%09@",
+        "@,@",
+        "@%2C@",
+    ],
+)
+def test_a_session_id_with_something_added_is_never_that_session(api: Acting, around: str) -> None:
     session_id = create_in(api, "active")
-    for given in (f"{session_id}{ending}", f"{ending}{session_id}", f"{session_id},{session_id}"):
-        assert_problem(api.call("GET", f"/sessions/{given}"), 400, "invalid-request")
-        assert_problem(api.call("DELETE", f"/sessions/{given}"), 400, "invalid-request")
+    path = f"/sessions/{around.replace('@', session_id)}"
+    assert_problem(api.call("GET", path), 400, "invalid-request")
+    assert_problem(api.call("DELETE", path), 400, "invalid-request")
     assert read(api, session_id)["version"] == 2
 
 
@@ -156,7 +172,30 @@ def test_an_empty_session_id_is_refused(api: Acting, method: str, path: str, bod
     assert_problem(api.call(method, path, body), 400, "invalid-request")
 
 
-@pytest.mark.parametrize("call_id", [given for given in ANY_IDS if given not in ("", ".", "..")], ids=repr)
+@pytest.mark.parametrize(
+    ("method", "ending", "body"),
+    [
+        ("GET", "/", None),
+        ("GET", "//", None),
+        ("GET", "/context/", None),
+        ("GET", "/tool-calls/", None),
+        ("POST", "/touch/", None),
+        ("PATCH", "/state/", {"set": {"a": 1}}),
+        ("DELETE", "//", None),
+    ],
+)
+def test_an_empty_part_at_the_end_of_a_path_is_refused(
+    api: Acting, raw: RawTable, method: str, ending: str, body: object
+) -> None:
+    session_id = create(api)["sessionId"]
+    before = raw.partition(session_id)
+    assert_problem(api.call(method, f"/sessions/{session_id}{ending}", body), 400, "invalid-request")
+    assert raw.partition(session_id) == before
+
+
+@pytest.mark.parametrize(
+    "call_id", [given for given in ANY_IDS if given not in ("", ".", "..", "a\nb")], ids=repr
+)
 def test_what_is_no_call_id_is_refused(api: Acting, raw: RawTable, call_id: str) -> None:
     session_id = create(api)["sessionId"]
     before = raw.partition(session_id)
@@ -178,13 +217,16 @@ def test_what_is_no_tool_name_is_refused(api: Acting, raw: RawTable, name: objec
 def test_an_unknown_path_is_not_found(api: Acting) -> None:
     session_id = create(api)["sessionId"]
     for path in (
-        "/",
         "/nowhere",
         f"/sessions/{session_id}/nothing",
         f"/sessions/{session_id}/context/x",
         "/v1",
     ):
         assert_problem(api.call("GET", path), 404, "not-found")
+
+
+def test_the_root_is_not_found(api: Acting) -> None:
+    assert_problem(api.call("GET", "/"), 404, "not-found")
 
 
 def test_a_method_that_a_path_does_not_know_is_not_found(api: Acting) -> None:
