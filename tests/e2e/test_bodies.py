@@ -27,7 +27,7 @@ NO_OBJECT = {
     "null": b"null",
 }
 NO_NUMBER = ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e1000000"]
-EVERY = {
+EVERY: dict[str, Any] = {
     "status": "ünï",
     "empty": "",
     "none": None,

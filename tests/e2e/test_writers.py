@@ -5,24 +5,29 @@ from typing import Any
 import pytest
 
 from session_store.schema import Attribute
-from tests.support.crowd import at_once, warm
+from tests.support.crowd import Gated, at_once, warm
 from tests.support.emulator import LiveStack
 from tests.support.http import Answer
 from tests.support.raw_table import RawTable
-from tests.support.sessions import Acting, create, create_in, items, pages, read, tool_call
+from tests.support.sessions import Acting, create, create_in, items, new_subject, pages, read, tool_call
 
 WRITERS = 64
 ROUNDS = 3
 OWNED = 1_200
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def crowd(deployed: LiveStack) -> None:
-    """As many environments as there are writers: what is met here is each other, not cold starts."""
-    warm(deployed.api(), WRITERS)
+    """Enough environments that the writers meet each other, not cold starts."""
+    warm(deployed.api("tenant-a"))
 
 
-def patch(api: Acting, session_id: str, **operations: object) -> Answer:
+@pytest.fixture
+def api(deployed: LiveStack) -> Gated:
+    return Gated(Acting(deployed.api("tenant-a"), new_subject()))
+
+
+def patch(api: Gated, session_id: str, **operations: object) -> Answer:
     return api.call("PATCH", f"/sessions/{session_id}/state", operations)
 
 
@@ -30,7 +35,7 @@ def statuses(answers: list[Answer]) -> set[int]:
     return {answer.status for answer in answers}
 
 
-def test_20_appends_of_messages_at_once_are_20_messages(api: Acting) -> None:
+def test_20_appends_of_messages_at_once_are_20_messages(api: Gated) -> None:
     session_id = create(api)["sessionId"]
     path = f"/sessions/{session_id}/context"
     answers = at_once(20, lambda n: api.call("POST", path, {"messages": [{"content": n}]}))
@@ -40,7 +45,7 @@ def test_20_appends_of_messages_at_once_are_20_messages(api: Acting) -> None:
     assert [item["messageId"] for item in found] == sorted(item["messageId"] for item in found)
 
 
-def test_20_appends_to_one_list_at_once_are_20_entries(api: Acting) -> None:
+def test_20_appends_to_one_list_at_once_are_20_entries(api: Gated) -> None:
     session_id = create(api)["sessionId"]
     answers = at_once(20, lambda n: patch(api, session_id, append={"list": [n]}))
     assert statuses(answers) == {200}
@@ -49,7 +54,7 @@ def test_20_appends_to_one_list_at_once_are_20_entries(api: Acting) -> None:
     assert session["version"] == 21
 
 
-def test_20_sets_of_different_keys_at_once_are_20_keys(api: Acting) -> None:
+def test_20_sets_of_different_keys_at_once_are_20_keys(api: Gated) -> None:
     session_id = create(api)["sessionId"]
     answers = at_once(20, lambda n: patch(api, session_id, set={f"k{n}": n}))
     assert statuses(answers) == {200}
@@ -59,7 +64,7 @@ def test_20_sets_of_different_keys_at_once_are_20_keys(api: Acting) -> None:
     assert sorted(answer.json["version"] for answer in answers) == list(range(2, 22))
 
 
-def test_50_increments_at_once_are_exactly_50(api: Acting) -> None:
+def test_50_increments_at_once_are_exactly_50(api: Gated) -> None:
     session_id = create(api)["sessionId"]
     answers = at_once(50, lambda _: patch(api, session_id, increment={"n": 1}))
     assert statuses(answers) == {200}
@@ -67,7 +72,7 @@ def test_50_increments_at_once_are_exactly_50(api: Acting) -> None:
     assert (session["state"], session["version"]) == ({"n": 50}, 51)
 
 
-def test_of_many_writers_at_one_version_one_wins(api: Acting) -> None:
+def test_of_many_writers_at_one_version_one_wins(api: Gated) -> None:
     session_id = create(api)["sessionId"]
     path = f"/sessions/{session_id}/state"
     answers = at_once(20, lambda n: api.call("PUT", path, {"winner": n}, {"If-Match": '"1"'}))
@@ -78,7 +83,7 @@ def test_of_many_writers_at_one_version_one_wins(api: Acting) -> None:
 
 
 def test_one_call_recorded_by_many_at_once_is_one_record(
-    api: Acting, raw: RawTable, raw_audit: RawTable
+    api: Gated, raw: RawTable, raw_audit: RawTable
 ) -> None:
     session_id = create(api)["sessionId"]
     path = f"/sessions/{session_id}/tool-calls/c1"
@@ -90,7 +95,7 @@ def test_one_call_recorded_by_many_at_once_is_one_record(
     assert len(raw_audit.partition(session_id)) == 1
 
 
-def test_of_a_delete_among_writers_nothing_comes_back(api: Acting, raw: RawTable) -> None:
+def test_of_a_delete_among_writers_nothing_comes_back(api: Gated, raw: RawTable) -> None:
     session_id = create_in(api, "active")
     path = f"/sessions/{session_id}"
 
@@ -108,7 +113,7 @@ def test_of_a_delete_among_writers_nothing_comes_back(api: Acting, raw: RawTable
     assert api.call("GET", path).status == 404
 
 
-def test_64_writers_of_every_kind_lose_nothing(api: Acting, raw: RawTable) -> None:
+def test_64_writers_of_every_kind_lose_nothing(api: Gated, raw: RawTable) -> None:
     session_id = create(api, {"state": {"start": True}})["sessionId"]
     path = f"/sessions/{session_id}"
 
@@ -160,7 +165,7 @@ def in_turn(entries: list[Any]) -> bool:
     )
 
 
-def test_1200_sessions_of_one_owner_are_listed_each_once(api: Acting) -> None:
+def test_1200_sessions_of_one_owner_are_listed_each_once(api: Gated) -> None:
     state = {"blob": "x" * 2_000}
     threads = 16
     made = at_once(

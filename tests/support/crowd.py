@@ -1,12 +1,16 @@
 """Many callers at the same moment."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from tests.support.http import Api
+from tests.support.http import Answer
+from tests.support.sessions import Calls, create
 
+IN_FLIGHT: Final = 24
+"""Calls that run at one moment; each takes an environment of the function, here a process to start."""
 STEP: Final = 8
 Result = TypeVar("Result")
 
@@ -23,11 +27,28 @@ def at_once(count: int, call: Callable[[int], Result]) -> list[Result]:
         return list(pool.map(run, range(count)))
 
 
-def warm(api: Api, count: int) -> None:
-    """Have ``count`` of the function's environments running, a few cold starts at a time.
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """A caller of many threads, of whose calls ``IN_FLIGHT`` run at one moment."""
 
-    Each starts a process; all of them together would outlast the function's timeout on a small machine.
+    api: Calls
+    _gate: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(IN_FLIGHT))
+
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        with self._gate:
+            return self.api.call(method, path, body, headers)
+
+
+def warm(api: Calls) -> None:
+    """Have about ``IN_FLIGHT`` of the function's environments running, a few cold starts at a time.
+
+    All of them together would outlast a caller's patience on a small machine. Every call keeps its
+    environment busy long enough that the next one needs another.
     """
-    for crowd in range(STEP, count + STEP, STEP):
-        statuses = at_once(min(crowd, count), lambda _: api.call("GET", "/health").status)
-        assert set(statuses) == {200}
+    path = f"/sessions/{create(api)['sessionId']}/context"
+    body = {"messages": [{"content": number} for number in range(10)]}
+    for crowd in range(STEP, IN_FLIGHT + 1, STEP):
+        statuses = at_once(crowd, lambda _: api.call("POST", path, body).status)
+        assert set(statuses) == {201}
