@@ -117,7 +117,7 @@ class Resolver:
     def _unknown_path(self, event: Event) -> Response[str]:
         path = str(event.get("path", ""))
         error: StoreError = NotFoundError("No operation has this method and path.")
-        if "//" in path or path.endswith("/"):
+        if "//" in path or (path.endswith("/") and path != "/"):
             error = InvalidRequestError("A part of the path is empty", path="path")
         return self._refused("unknown", event, error)
 
