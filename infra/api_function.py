@@ -20,7 +20,6 @@ MEMORY_MIB: Final = 1024
 
 TABLE_ACTIONS: Final = (
     "dynamodb:BatchGetItem",
-    "dynamodb:ConditionCheckItem",
     "dynamodb:DeleteItem",
     "dynamodb:GetItem",
     "dynamodb:PutItem",

@@ -1,7 +1,7 @@
 """The one place where use cases meet their adapters."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from session_store.deadline import Deadline
 from session_store.ports import Clock, Ids, Storage
@@ -10,7 +10,8 @@ from session_store.services.context import Context
 from session_store.services.sessions import Sessions
 from session_store.services.tool_calls import ToolCalls
 from session_store.settings import Settings
-from session_store.storage.client import Client, Conflicts
+from session_store.storage.attempts import CONNECT_TIMEOUT, READ_TIMEOUT, Attempts
+from session_store.storage.client import Client
 from session_store.storage.message_table import MessageTable
 from session_store.storage.session_table import SessionTable
 from session_store.storage.tool_call_table import ToolCallTable
@@ -18,11 +19,6 @@ from session_store.system import RandomIds, SystemClock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
-
-CONNECT_TIMEOUT: Final = 1
-READ_TIMEOUT: Final = 2
-ATTEMPTS: Final = 3
-"""Together 9 s and at most 3 s of pauses between them: within the function's 15 s and the gateway's 29 s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,21 +32,21 @@ class Store:
 
 
 def dynamodb_client(*, region: str) -> "DynamoDBClient":
-    """A client that gives up in time. Retries resend one and the same request."""
+    """A client that gives up in time and resends nothing: ``Attempts`` does, and knows what it sent."""
     import boto3  # noqa: PLC0415 - a caller that brings its own client need not load boto3
     from botocore.config import Config  # noqa: PLC0415
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=READ_TIMEOUT,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        retries={"mode": "standard", "total_max_attempts": 1},
         max_pool_connections=32,
     )
     return boto3.client("dynamodb", region_name=region, config=config)
 
 
 def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Deadline) -> Storage:
-    table = Client(dynamodb=client, table=settings.table, conflicts=Conflicts(deadline=deadline))
+    table = Client(dynamodb=client, table=settings.table, attempts=Attempts(deadline=deadline))
     audit = settings.audit_table
     return Storage(
         sessions=SessionTable(client=table, audit_table=audit, shards=settings.status_shards),

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
-from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
+from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier
 from session_store.domain.json_values import JsonValue, digest, encode
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
-from session_store.domain.session import Author, Session, author_of, owner_of
+from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
 from session_store.domain.times import iso, seconds
 from session_store.domain.tool_call import (
     SETTLED,
@@ -16,7 +16,6 @@ from session_store.domain.tool_call import (
     ClaimStatus,
     ToolCallRecord,
     claim_ttl,
-    next_fence,
 )
 from session_store.errors import (
     IdempotencyMismatchError,
@@ -84,7 +83,7 @@ class ToolCalls:
         """
         _check(call)
         try:
-            session = self.access.read_writable(caller, check_session_id(session_id))
+            session = self._open(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
             return self._replayed_after_the_end(caller, session_id, call, error)
         now_ms = self.clock.now_ms()
@@ -92,9 +91,15 @@ class ToolCalls:
         claim, record = _settled(session, call, author_of(caller), now_ms)
         event = self._event(caller, session_id, now_ms)
         holder = self.storage.record(claim, record, event, now_ms=now_ms)
-        if holder is None:
-            return Recorded(record=record, created=True)
-        return self._replayed(holder, call)
+        recorded = Recorded(record=record, created=True) if holder is None else self._replayed(holder, call)
+        self.access.used(caller, session)
+        return recorded
+
+    def _open(self, caller: Caller, session_id: str) -> Session:
+        session = self.access.found_at_home(caller, session_id)
+        if session.status not in WRITABLE:
+            raise SessionClosedError(status=session.status)
+        return session
 
     def _replayed_after_the_end(
         self, caller: Caller, session_id: str, call: FinishedCall, error: StoreError
@@ -128,41 +133,38 @@ class ToolCalls:
             ttl=seconds(now_ms) + self.audit_retention,
         )
 
-    def get(self, caller: Caller, session_id: str, tool_call_id: str) -> ToolCallRecord:
+    def get(self, caller: Caller, session_id: str, tool_call_id: str, *, at_least: int = 0) -> ToolCallRecord:
         """One finished call.
 
         Raises:
             NotFoundError: no such call in this session.
-            SessionNotFoundError
+            MisdirectedError, SessionNotFoundError
         """
         check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
-        self.access.read(caller, session_id)
+        session = self.access.found(caller, session_id, at_least=at_least)
         claim = self.storage.read_claim(session_id, tool_call_id)
         record = None if claim is None else self.storage.read_record(claim)
         if record is None:
             raise NotFoundError("There is no such tool call.")
+        self.access.used(caller, session)
         return record
 
-    def page(
-        self, caller: Caller, session_id: str, page: PageRequest[RecordPosition]
-    ) -> Page[ToolCallRecord, RecordPosition]:
-        """Finished calls in time order.
-
-        Raises:
-            SessionNotFoundError
-        """
-        return self.history(caller, session_id, page)[1]
-
     def history(
-        self, caller: Caller, session_id: str, page: PageRequest[RecordPosition]
+        self,
+        caller: Caller,
+        session_id: str,
+        page: PageRequest[RecordPosition],
+        *,
+        at_least: int = 0,
     ) -> tuple[Session, Page[ToolCallRecord, RecordPosition]]:
-        """The session and a page of its finished calls.
+        """The session and a page of its finished calls, in time order.
 
         Raises:
-            SessionNotFoundError
+            MisdirectedError, SessionNotFoundError
         """
-        session = self.access.read(caller, session_id)
-        return session, self.storage.page(session_id, page)
+        session = self.access.found(caller, session_id, at_least=at_least)
+        found = self.storage.page(session_id, page)
+        return self.access.used(caller, session), found
 
 
 def _settled(
@@ -170,7 +172,6 @@ def _settled(
 ) -> tuple[Claim, ToolCallRecord]:
     started_at = now_ms - call.duration_ms if call.started_at is None else call.started_at
     status = ClaimStatus.COMPLETED if call.error is None else ClaimStatus.FAILED
-    fence = next_fence(None, now_ms)
     claim = Claim(
         session_id=session.session_id,
         tool_call_id=call.tool_call_id,
@@ -180,7 +181,7 @@ def _settled(
         input_hash=call.input_hash,
         outcome_hash=call.outcome_hash,
         started_at=started_at,
-        fence=fence,
+        fence=now_ms,
         lease_until_ms=now_ms,
         ttl=claim_ttl(session_ends=session.max_expires_at, lease_until_ms=now_ms),
         author=author,
@@ -196,7 +197,7 @@ def _settled(
         started_at=started_at,
         completed_at=started_at + call.duration_ms,
         duration_ms=call.duration_ms,
-        fence=fence,
+        fence=now_ms,
         ttl=session.max_expires_at,
         author=author,
     )
