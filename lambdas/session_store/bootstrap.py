@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from session_store.deadline import Deadline
 from session_store.ports import Clock, Ids, Storage
 from session_store.services.access import SessionAccess
+from session_store.services.audit_events import AuditEvents
 from session_store.services.context import Context
 from session_store.services.sessions import Sessions
 from session_store.services.tool_calls import ToolCalls
@@ -66,6 +67,7 @@ def store_on(
     """The use cases on a storage, with the machine's clock and randomness unless others are given."""
     clock = clock or SystemClock()
     ids = ids or RandomIds()
+    events = AuditEvents(ids=ids, region=settings.region, retention=settings.audit_retention)
     access = SessionAccess(sessions=storage.sessions, clock=clock, region=settings.region)
     return Store(
         sessions=Sessions(
@@ -73,18 +75,11 @@ def store_on(
             access=access,
             clock=clock,
             ids=ids,
+            events=events,
             region=settings.region,
-            audit_retention=settings.audit_retention,
         ),
         context=Context(storage=storage.messages, access=access, clock=clock, ids=ids),
-        tool_calls=ToolCalls(
-            storage=storage.tool_calls,
-            access=access,
-            clock=clock,
-            ids=ids,
-            region=settings.region,
-            audit_retention=settings.audit_retention,
-        ),
+        tool_calls=ToolCalls(storage=storage.tool_calls, access=access, clock=clock, events=events),
         deadline=deadline or Deadline(),
     )
 

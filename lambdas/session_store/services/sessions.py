@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.identifiers import check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, check_nesting, encode
@@ -38,6 +37,7 @@ from session_store.errors import (
 )
 from session_store.ports import Clock, Ids, SessionStorage
 from session_store.services.access import SessionAccess
+from session_store.services.audit_events import AuditEvents
 
 STATE_LIMIT: Final = 64 * 1024
 """Bytes of state, as JSON, that one request may carry."""
@@ -60,9 +60,8 @@ class Sessions:
     access: SessionAccess
     clock: Clock
     ids: Ids
+    events: AuditEvents
     region: str
-    audit_retention: int
-    """Seconds that an audit event is kept."""
 
     def create(self, caller: Caller, new: NewSession) -> Session:
         """Mint a session in ``initializing``.
@@ -168,14 +167,8 @@ class Sessions:
             VersionConflictError, SessionNotFoundError
         """
         guard = self._guard(caller, ANY_STATUS, version)
-        event = AuditEvent(
-            session_id=check_session_id(session_id),
-            event_name="SessionDeleted",
-            at=guard.now_ms,
-            author=author_of(caller),
-            region=self.region,
-            operation_id=self.ids.operation_id(),
-            ttl=seconds(guard.now_ms) + self.audit_retention,
+        event = self.events.of(
+            caller, "SessionDeleted", session_id=check_session_id(session_id), at=guard.now_ms
         )
         self.storage.delete(session_id, guard, event)
 

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 
-from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier
 from session_store.domain.json_values import JsonValue, digest, encode
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
-from session_store.domain.times import iso, seconds
+from session_store.domain.times import iso
 from session_store.domain.tool_call import (
     SETTLED,
     Claim,
@@ -27,8 +26,9 @@ from session_store.errors import (
     SessionNotFoundError,
     StoreError,
 )
-from session_store.ports import Clock, Ids, ToolCallStorage
+from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
+from session_store.services.audit_events import AuditEvents
 from session_store.services.payloads import INLINE_LIMIT, check_payload
 
 
@@ -67,10 +67,7 @@ class ToolCalls:
     storage: ToolCallStorage
     access: SessionAccess
     clock: Clock
-    ids: Ids
-    region: str
-    audit_retention: int
-    """Seconds that an audit event is kept."""
+    events: AuditEvents
 
     def record(self, caller: Caller, session_id: str, call: FinishedCall) -> Recorded:
         """Claim, record and audit event of a finished call in one transaction, once per call id.
@@ -89,7 +86,7 @@ class ToolCalls:
         now_ms = self.clock.now_ms()
         _check_start(call, now_ms)
         claim, record = _settled(session, call, author_of(caller), now_ms)
-        event = self._event(caller, session_id, now_ms)
+        event = self.events.of(caller, "ToolCallRecorded", session_id=session_id, at=now_ms)
         holder = self.storage.record(claim, record, event, now_ms=now_ms)
         recorded = Recorded(record=record, created=True) if holder is None else self._replayed(holder, call)
         self.access.used(caller, session)
@@ -121,17 +118,6 @@ class ToolCalls:
         if record is None:
             raise NotFoundError("The call is settled, but its record is gone.")
         return Recorded(record=record, created=False)
-
-    def _event(self, caller: Caller, session_id: str, now_ms: int) -> AuditEvent:
-        return AuditEvent(
-            session_id=session_id,
-            event_name="ToolCallRecorded",
-            at=now_ms,
-            author=author_of(caller),
-            region=self.region,
-            operation_id=self.ids.operation_id(),
-            ttl=seconds(now_ms) + self.audit_retention,
-        )
 
     def get(self, caller: Caller, session_id: str, tool_call_id: str, *, at_least: int = 0) -> ToolCallRecord:
         """One finished call.
