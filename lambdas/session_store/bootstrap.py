@@ -1,7 +1,7 @@
 """The one place where use cases meet their adapters."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from session_store.deadline import Deadline
 from session_store.ports import Clock, Ids, Storage
@@ -20,6 +20,10 @@ from session_store.system import RandomIds, SystemClock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
+
+
+POOL: Final = 64
+"""As many connections as a request may need at once: one for each shard of the status/ttl index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +45,7 @@ def dynamodb_client(*, region: str) -> "DynamoDBClient":
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=READ_TIMEOUT,
         retries={"mode": "standard", "total_max_attempts": 1},
-        max_pool_connections=32,
+        max_pool_connections=POOL,
     )
     return boto3.client("dynamodb", region_name=region, config=config)
 
