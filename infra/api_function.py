@@ -20,7 +20,6 @@ MEMORY_MIB: Final = 1024
 
 TABLE_ACTIONS: Final = (
     "dynamodb:BatchGetItem",
-    "dynamodb:ConditionCheckItem",
     "dynamodb:DeleteItem",
     "dynamodb:GetItem",
     "dynamodb:PutItem",
@@ -87,6 +86,7 @@ def environment(config: Config) -> dict[str, str]:
         Env.AUDIT_RETENTION_DAYS.value: str(config.audit_retention_days),
         "POWERTOOLS_SERVICE_NAME": "session-api",
         "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
+        "POWERTOOLS_LOG_LEVEL": "INFO",
     }
     if config.target is Target.LOCAL:
         variables[Env.GATEWAY_DECODES_PATH.value] = "true"

@@ -27,7 +27,7 @@ LOG_RETENTION: Final = {
 
 ANYONE: Final = "*"
 _STAGE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}")
-_REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+_REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+-\d")
 _ACCOUNT: Final = re.compile(r"\d{12}")
 _PRINCIPAL: Final = re.compile(r"\d{12}:(user|role)/[\w+=,.@-]{1,64}")
 
