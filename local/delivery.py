@@ -7,10 +7,11 @@ from pathlib import Path
 
 from local.deployment import DEPLOYED_TEMPLATES
 from local.emulator import ACCOUNT, REGION, Emulator
+from local.streams.backlog import Backlogs
 from local.streams.deployed import INVOKING, DeadLetters, LambdaFunction, Stacks
 from local.streams.mapping import EventSourceMapping
 from local.streams.positions import Position, Positions
-from local.streams.reader import Clock, Pauses, ShardReader
+from local.streams.reader import Clock, Pauses, RecordSource, ShardReader
 from local.streams.references import Place, resolve
 from local.streams.runner import Delivery, Intervals, Runner, Say, StoppableClock
 from local.streams.source import Shard, ShardSource, Stream, ends
@@ -55,6 +56,7 @@ def delivering(
             for table in ttl_tables
         ],
         positions=Positions(state / "positions.json"),
+        backlogs=Backlogs(state / "backlogs.json"),
         clock=clock,
         say=say,
         intervals=intervals,
@@ -98,17 +100,27 @@ class _Mapped:
     def ends(self) -> Mapping[str, Position]:
         return ends(self.stream)
 
+    def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
+        client = self.emulator.client("dynamodbstreams")
+        return ShardSource(
+            stream=Stream(client=client, arn=self.mapping.stream_arn),
+            shard_id=shard_id,
+            after=after,
+            swept=self.swept,
+            say=self.say,
+            begins_anew=begins_anew,
+        )
+
     def reader(
-        self, shard_id: str, *, after: str | None, checkpoint: Callable[[str], None], pauses: Pauses
+        self, shard_id: str, *, records: RecordSource, checkpoint: Callable[[str], None], pauses: Pauses
     ) -> ShardReader:
         client = self.emulator.client
-        stream = Stream(client=client("dynamodbstreams"), arn=self.mapping.stream_arn)
         letters = DeadLetters(
             sqs=client("sqs"), mapping=self.mapping, shard_id=shard_id, clock=self.clock, say=self.say
         )
         return ShardReader(
             settings=self.mapping.settings,
-            source=ShardSource(stream=stream, shard_id=shard_id, after=after, swept=self.swept, say=self.say),
+            source=records,
             function=LambdaFunction(client=client("lambda", config=INVOKING), arn=self.mapping.function_arn),
             discard=letters.discard,
             checkpoint=checkpoint,

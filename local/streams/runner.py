@@ -11,14 +11,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol
 
+from local.streams.backlog import Backlog, Backlogs, Resumed, drained
 from local.streams.mapping import EventSourceMapping, StartingPosition
 from local.streams.positions import Position, Positions
-from local.streams.reader import Pauses, Progress, ShardReader
+from local.streams.reader import READ_LIMIT, Pauses, Progress, RecordSource, ShardReader
 from local.streams.source import Shard, readable
 
 Say = Callable[[str], None]
 STOP_SECONDS: Final = 20.0
 """How long ``stop`` waits for invocations that are under way. What they deliver is delivered again."""
+
+MOST_PAGES: Final = 1000
+"""Of undelivered records that are kept a shard."""
 
 
 class StoppableClock:
@@ -48,8 +52,16 @@ class MappedStream(Protocol):
     def ends(self) -> Mapping[str, Position]:
         """Where each shard ends at the moment."""
 
+    def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
+        """Those that follow ``after``; ``begins_anew`` where it is no loss if the stream lacks it."""
+
     def reader(
-        self, shard_id: str, *, after: str | None, checkpoint: Callable[[str], None], pauses: Pauses
+        self,
+        shard_id: str,
+        *,
+        records: RecordSource,
+        checkpoint: Callable[[str], None],
+        pauses: Pauses,
     ) -> ShardReader: ...
 
 
@@ -93,6 +105,7 @@ class Runner:
         deliveries: Sequence[Delivery],
         sweepers: Sequence[Sweeping],
         positions: Positions,
+        backlogs: Backlogs,
         clock: StoppableClock,
         say: Say,
         intervals: Intervals | None = None,
@@ -100,6 +113,7 @@ class Runner:
         self._deliveries = [delivery for delivery in deliveries if delivery.mapping.settings.enabled]
         self._sweepers = sweepers
         self._positions = positions
+        self._backlogs = backlogs
         self._clock = clock
         self._say = say
         self._intervals = intervals or Intervals()
@@ -116,13 +130,17 @@ class Runner:
             self._run("ttl sweeper", partial(self._sweep, sweeper))
 
     def stop(self) -> None:
-        """Idempotent. Threads that do not end in time are left behind; they die with the process."""
+        """Threads that do not end in time are left behind; they die with the process."""
         self._clock.stop()
         deadline = time.monotonic() + STOP_SECONDS
         with self._lock:
             threads = list(self._threads)
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
+        try:
+            self._keep_backlogs()
+        except Exception as error:  # noqa: BLE001 - a stream out of reach must not keep the rest from stopping
+            self._say(f"what is not delivered yet could not be kept: {type(error).__name__}: {error}")
 
     def _settle_start(self, delivery: Delivery) -> None:
         """LATEST means the end at the mapping's first start, not at each; later shards are read whole."""
@@ -152,9 +170,11 @@ class Runner:
         def done(sequence_number: str) -> None:
             self._positions.keep(delivery.key, {shard_id: Position(after=sequence_number)})
 
-        position = self._positions.of(delivery.key).get(shard_id, Position())
         reader = delivery.stream.reader(
-            shard_id, after=position.after, checkpoint=done, pauses=self._intervals.reading
+            shard_id,
+            records=self._undelivered(delivery, shard_id),
+            checkpoint=done,
+            pauses=self._intervals.reading,
         )
         while True:
             match reader.deliver_next():
@@ -168,6 +188,34 @@ class Runner:
                     after = self._positions.of(delivery.key).get(shard_id, Position()).after
                     self._positions.keep(delivery.key, {shard_id: Position(after=after, finished=True)})
                     return
+
+    def _undelivered(self, delivery: Delivery, shard_id: str) -> RecordSource:
+        after = self._positions.of(delivery.key).get(shard_id, Position()).after
+        kept = self._backlogs.of(delivery.key, shard_id)
+        if kept is None:
+            return delivery.stream.records(shard_id, after=after, begins_anew=False)
+        backlog = kept.since(after)
+        anew = backlog is kept or bool(backlog.records)
+        stream = delivery.stream.records(shard_id, after=backlog.end, begins_anew=anew)
+        return Resumed(backlog=backlog, stream=stream)
+
+    def _keep_backlogs(self) -> None:
+        """Of what was still to be delivered: the stream may not outlive this run."""
+        backlogs: dict[str, dict[str, Backlog]] = {}
+        for delivery in self._deliveries:
+            positions = self._positions.of(delivery.key)
+            finished = {shard for shard, position in positions.items() if position.finished}
+            backlogs[delivery.key] = {
+                shard.shard_id: Backlog(
+                    after=positions.get(shard.shard_id, Position()).after,
+                    records=drained(
+                        self._undelivered(delivery, shard.shard_id), limit=READ_LIMIT, most_pages=MOST_PAGES
+                    ),
+                )
+                for shard in delivery.stream.shards()
+                if shard.shard_id not in finished
+            }
+        self._backlogs.keep(backlogs)
 
     def _sweep(self, sweeper: Sweeping) -> None:
         while not self._clock.stopped():

@@ -74,6 +74,9 @@ class ShardSource:
     after: str | None
     swept: SweptRecords
     say: Callable[[str], None]
+    begins_anew: bool = False
+    """The stream need not know ``after``: nothing is lost when it begins after that."""
+
     _iterator: str | None = None
     _ended: bool = field(default=False)
 
@@ -88,6 +91,7 @@ class ShardSource:
         ]
         if records:
             self.after = sequence_number(records[-1])
+        self.begins_anew = False
         return Page(records=records, ended=self._ended)
 
     def _answer(self, limit: int) -> dict[str, Any]:
@@ -110,9 +114,10 @@ class ShardSource:
             case "ExpiredIteratorException":
                 self._iterator = None
             case "TrimmedDataAccessException":
-                self.say(
-                    f"{self.stream.arn}: what followed {self.after} is trimmed; reading on from what is left"
-                )
+                if not self.begins_anew:
+                    self.say(
+                        f"{self.stream.arn}: what followed {self.after} is trimmed; reading what is left"
+                    )
                 self._iterator, self.after = None, None
             case _:
                 raise error

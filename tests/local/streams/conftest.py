@@ -84,7 +84,7 @@ def _template(name: str, *, seen: Path) -> dict[str, Any]:
                     "Handler": "index.handler",
                     "Role": {"Fn::GetAtt": ["Role", "Arn"]},
                     "Code": {"ZipFile": _CODE},
-                    "Timeout": 2,
+                    "Timeout": 3,
                     "Environment": {"Variables": {"SEEN": str(seen)}},
                 },
             },
@@ -114,8 +114,9 @@ class Application:
 
     emulator: Emulator
     table: str
+    function: str
     dead_letter_queue: str
-    _clients: dict[str, Any] = field(default_factory=dict)
+    _clients: dict[str, Any] = field(default_factory=dict, init=False)
 
     def client(self, service: str) -> Any:
         if service not in self._clients:
@@ -133,6 +134,15 @@ class Application:
         return delivering(
             self.emulator, ttl_tables=[self.table], ttl_attribute="ttl", say=said.append, intervals=INTERVALS
         )
+
+    def throttle(self) -> None:
+        """The function is not invoked until ``unthrottle``."""
+        self.client("lambda").put_function_concurrency(
+            FunctionName=self.function, ReservedConcurrentExecutions=0
+        )
+
+    def unthrottle(self) -> None:
+        self.client("lambda").delete_function_concurrency(FunctionName=self.function)
 
     def seen(self, pk: str, *, count: int) -> list[Any]:
         """The records of this partition that the function took, as soon as there are ``count``."""
@@ -172,7 +182,13 @@ def until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def application(emulator: Emulator, tmp_path: Path) -> Iterator[Application]:
-    """Deployed by CloudFormation from what remains of its template; one a test."""
+    deployed = deploy_application(emulator, tmp_path)
+    yield deployed
+    emulator.client("cloudformation").delete_stack(StackName=deployed.table)
+
+
+def deploy_application(emulator: Emulator, tmp_path: Path) -> Application:
+    """By CloudFormation, from what remains of its template; its stack is named as its table."""
     name = f"{STACK}-{secrets.token_hex(4)}"
     assembly = tmp_path / "cdk.out"
     assembly.mkdir()
@@ -193,9 +209,9 @@ def application(emulator: Emulator, tmp_path: Path) -> Iterator[Application]:
         resource["LogicalResourceId"]: resource["PhysicalResourceId"]
         for resource in cloudformation.describe_stack_resources(StackName=name)["StackResources"]
     }
-    yield Application(
+    return Application(
         emulator=replace(emulator, state=tmp_path),
         table=name,
+        function=resources["Consumer"],
         dead_letter_queue=resources["DeadLetters"],
     )
-    cloudformation.delete_stack(StackName=name)

@@ -2,9 +2,12 @@
 
 import json
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from tests.local.streams.conftest import Application, until
+from local.emulator import free_port, running
+from tests.local.streams.conftest import Application, deploy_application, until
 
 
 def keys(records: list[Any]) -> list[str]:
@@ -56,9 +59,9 @@ def discarded(application: Application, letter: Any) -> str:
 def test_a_function_that_crashes_or_runs_out_of_time_fails_its_batch(application: Application) -> None:
     application.put("broken", "001", behaviour={"S": "crash"})
     application.put("broken", "002", behaviour={"S": "hang"})
-    application.put("broken", "003")
     with application.delivering([]):
         letters = application.dead_letters(count=2)
+        application.put("broken", "003")
         assert keys(application.seen("broken", count=1)) == names(3)
     assert [letter["responseContext"]["functionError"] for letter in letters] == ["Unhandled"] * 2
     assert [letter["requestContext"]["approximateInvokeCount"] for letter in letters] == [2, 2]
@@ -74,6 +77,24 @@ def test_a_restart_delivers_what_came_in_between_and_nothing_twice(application: 
     application.put("restart", "003")
     with application.delivering([]):
         assert keys(application.seen("restart", count=3)) == names(1, 2, 3)
+
+
+def test_what_is_not_delivered_outlives_a_restart_of_the_emulator(tmp_path: Path) -> None:
+    said: list[str] = []
+    with running(tmp_path, port=free_port()) as first:
+        application = deploy_application(first, tmp_path)
+        application.throttle()
+        application.put("kept", "001")
+        application.put("kept", "002")
+        with application.delivering(said):
+            pass
+    with running(tmp_path, port=free_port()) as second:
+        again = replace(application, emulator=second)
+        again.unthrottle()
+        again.put("kept", "003")
+        with again.delivering(said):
+            assert keys(again.seen("kept", count=3)) == names(1, 2, 3)
+    assert said == []
 
 
 def position(application: Application) -> str | None:
@@ -114,17 +135,11 @@ def test_an_expired_item_is_removed_by_the_service_and_a_deleted_one_by_nobody(
 def test_a_swept_record_that_is_delivered_after_a_restart_carries_the_identity_still(
     application: Application,
 ) -> None:
-    lambda_ = application.client("lambda")
-    (function,) = (
-        described["FunctionName"]
-        for described in lambda_.list_functions()["Functions"]
-        if described["FunctionName"].startswith(application.table)
-    )
-    lambda_.put_function_concurrency(FunctionName=function, ReservedConcurrentExecutions=0)
+    application.throttle()
     application.put("later", "001", ttl={"N": str(int(time.time()) - 5)})
     with application.delivering([]):
         until(lambda: application.client("dynamodb").scan(TableName=application.table)["Count"] == 0)
-    lambda_.delete_function_concurrency(FunctionName=function)
+    application.unthrottle()
     with application.delivering([]):
         records = application.seen("later", count=2)
     assert [record["eventName"] for record in records] == ["INSERT", "REMOVE"]

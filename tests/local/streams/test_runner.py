@@ -2,82 +2,25 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from local.streams.backlog import Backlogs
 from local.streams.mapping import EventSourceMapping, Settings, StartingPosition
-from local.streams.positions import Position, Positions
-from local.streams.reader import Discard, Page, Pauses, ShardReader
+from local.streams.positions import Positions
+from local.streams.reader import Pauses
 from local.streams.records import Record, sequence_number
-from local.streams.responses import Answer
 from local.streams.runner import Delivery, Intervals, Runner, StoppableClock
 from local.streams.source import Shard
-from tests.support.streams import OK, STREAM_ARN, numbers, record
+from tests.support.mapped_stream import FakeStream
+from tests.support.streams import STREAM_ARN, record
 
 FAST = Intervals(
     shards=0.01, sweep=0.01, restart=0.01, reading=Pauses(poll=0.005, first_retry=0.005, longest_retry=0.01)
 )
 WAIT_SECONDS = 10
-
-
-class FakeStream:
-    """Shards of records; those of ``closed`` end."""
-
-    def __init__(self, shards: Mapping[Shard, list[Record]], *, closed: Sequence[str] = ()) -> None:
-        self.content = dict(shards)
-        self.closed = set(closed)
-        self.delivered: list[int] = []
-        self.breaks = 0
-        self.clock = StoppableClock()
-
-    def shards(self) -> Sequence[Shard]:
-        return tuple(self.content)
-
-    def ends(self) -> Mapping[str, Position]:
-        return {
-            shard.shard_id: Position(after=sequence_number(records[-1]) if records else None)
-            for shard, records in self.content.items()
-        }
-
-    def reader(
-        self, shard_id: str, *, after: str | None, checkpoint: Callable[[str], None], pauses: Pauses
-    ) -> ShardReader:
-        return ShardReader(
-            settings=Settings(max_age=1e12),
-            source=_Reading(self, shard_id, after),
-            function=self,
-            discard=_no_discard,
-            checkpoint=checkpoint,
-            clock=self.clock,
-            pauses=pauses,
-        )
-
-    def invoke(self, event: Mapping[str, Any]) -> Answer:
-        if self.breaks:
-            self.breaks -= 1
-            raise RuntimeError("broken")
-        self.delivered += numbers(event["Records"])
-        return OK
-
-
-class _Reading:
-    def __init__(self, stream: FakeStream, shard_id: str, after: str | None) -> None:
-        self._stream, self._shard_id, self._after = stream, shard_id, after
-
-    def read(self, *, limit: int) -> Page:
-        (records,) = (
-            found for shard, found in self._stream.content.items() if shard.shard_id == self._shard_id
-        )
-        due = [found for found in records if self._after is None or sequence_number(found) > self._after]
-        if due:
-            self._after = sequence_number(due[:limit][-1])
-        return Page(records=due[:limit], ended=self._shard_id in self._stream.closed and len(due) <= limit)
-
-
-def _no_discard(discard: Discard) -> None:
-    raise AssertionError(discard)
 
 
 class Counting:
@@ -120,6 +63,7 @@ def running(
         deliveries=[Delivery(mapping=mapping, stream=stream)],
         sweepers=sweepers,
         positions=Positions(folder / "positions.json"),
+        backlogs=Backlogs(folder / "backlogs.json"),
         clock=stream.clock,
         say=(said if said is not None else []).append,
         intervals=FAST,
@@ -210,3 +154,44 @@ def test_nothing_runs_after_a_stop(tmp_path: Path) -> None:
         until(lambda: sweeper.sweeps > 0)
     names = [thread.name for thread in threading.enumerate()]
     assert not [name for name in names if name.startswith(("App/Mapping", "ttl sweeper"))]
+
+
+def test_what_was_not_delivered_outlives_a_stream_that_is_forgotten(tmp_path: Path) -> None:
+    stream = FakeStream({shard(): records(1, 2)})
+    with running(stream, tmp_path):
+        until(lambda: stream.delivered == [1, 2])
+    stream.breaks = 10**9
+    stream.content[shard()] += records(3, 5)
+    with running(stream, tmp_path):
+        time.sleep(0.05)
+    stream.breaks = 0
+    stream.content[shard()] = records(6, 7)
+    with running(stream, tmp_path):
+        until(lambda: len(stream.delivered) >= 7)
+    assert stream.delivered == [1, 2, 3, 4, 5, 6, 7]
+    assert (sequence_number(record(5)), True) in stream.opened
+
+
+def test_a_backlog_is_delivered_once(tmp_path: Path) -> None:
+    stream = FakeStream({shard(): records(1, 3)})
+    stream.breaks = 10**9
+    with running(stream, tmp_path):
+        time.sleep(0.05)
+    stream.breaks, stream.content[shard()] = 0, []
+    for _ in range(3):
+        with running(stream, tmp_path):
+            until(lambda: stream.delivered == [1, 2, 3])
+            time.sleep(0.05)
+    assert stream.delivered == [1, 2, 3]
+
+
+def test_a_stream_out_of_reach_keeps_nothing_from_stopping(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    class Gone(FakeStream):
+        def shards(self) -> Sequence[Shard]:
+            raise RuntimeError("gone")
+
+    with running(Gone({}), tmp_path, said=said):
+        until(lambda: bool(said))
+    assert said[-1] == "what is not delivered yet could not be kept: RuntimeError: gone"
