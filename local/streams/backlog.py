@@ -21,8 +21,12 @@ class Backlog:
     records: Sequence[Record] = ()
     """Those that followed, in order."""
 
+    def covers(self, after: str | None) -> bool:
+        """Whether all that came after ``after``, up to that stop, is in here."""
+        return after in (self.after, *map(sequence_number, self.records))
+
     def since(self, after: str | None) -> "Backlog":
-        """What is left of it when a later run, that did not stop in order, came as far as ``after``."""
+        """What is left of it when delivery has come as far as ``after``."""
         if after == self.after:
             return self
         done = [place for place, record in enumerate(self.records, 1) if sequence_number(record) == after]

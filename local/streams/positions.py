@@ -40,7 +40,10 @@ class Positions:
     def keep(self, mapping: str, positions: Mapping[str, Position]) -> None:
         """Beside those that ``mapping`` has in other shards."""
         with self._lock:
-            self._positions.setdefault(mapping, {}).update(positions)
+            known = self._positions.setdefault(mapping, {})
+            if all(known.get(shard) == position for shard, position in positions.items()):
+                return
+            known.update(positions)
             stored = {
                 name: {shard: asdict(position) for shard, position in shards.items()}
                 for name, shards in self._positions.items()

@@ -195,8 +195,7 @@ class Runner:
         if kept is None:
             return delivery.stream.records(shard_id, after=after, begins_anew=False)
         backlog = kept.since(after)
-        anew = backlog is kept or bool(backlog.records)
-        stream = delivery.stream.records(shard_id, after=backlog.end, begins_anew=anew)
+        stream = delivery.stream.records(shard_id, after=backlog.end, begins_anew=kept.covers(after))
         return Resumed(backlog=backlog, stream=stream)
 
     def _keep_backlogs(self) -> None:

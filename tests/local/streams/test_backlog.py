@@ -42,6 +42,11 @@ def test_what_a_later_run_has_done_is_left_out(after: str, left: list[int]) -> N
     assert kept.since(after).after == after
 
 
+@pytest.mark.parametrize(("after", "covered"), [(number(3), True), (number(6), True), (number(9), False)])
+def test_whether_anything_between_could_be_missing_is_known(after: str, *, covered: bool) -> None:
+    assert Backlog(after=number(3), records=made(4, 5, 6)).covers(after) is covered
+
+
 def test_the_stream_is_read_after_the_backlog() -> None:
     stream = FakeShard(FakeClock(), [(0.0, one) for one in made(6, 7)])
     resumed = Resumed(backlog=Backlog(records=made(3, 4, 5)), stream=stream)
