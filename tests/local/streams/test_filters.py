@@ -89,6 +89,7 @@ ADMITS = {
     "a branch that is missing": {"dynamodb": {"OldImage": {"status": {"S": [{"exists": False}]}}}},
     "an object, which is no leaf, as missing": image(status=[{"exists": False}]),
     "an empty array as missing": image(none={"L": [{"exists": False}]}),
+    "a field within an empty array as missing": image(none={"L": {"S": [{"exists": False}]}}),
     "a missing field or a value": image(status={"S": [{"exists": False}, "active"]}),
     "numeric equality, however it is spelled": plain(number=[{"numeric": ["=", 3.0e2]}]),
     "numeric equality of fractions": plain(fraction=[{"numeric": ["=", 0.50]}]),

@@ -169,6 +169,7 @@ def test_another_error_passes_through(tmp_path: Path) -> None:
 def test_only_the_removals_that_the_sweeper_noted_carry_the_services_identity(tmp_path: Path) -> None:
     with SweptRecords(tmp_path / "swept.jsonl").sweeping() as note:
         note(ARN, "2")
+        note(ARN, "3")
     client = FakeStreams([page(received("1"), received("2"), received("3", eventName="MODIFY"))])
     records = source(client, tmp_path).read().records
     identity = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
