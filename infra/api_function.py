@@ -14,7 +14,6 @@ TIMEOUT: Final = Duration.seconds(15)
 
 TABLE_ACTIONS: Final = (
     "dynamodb:BatchGetItem",
-    "dynamodb:ConditionCheckItem",
     "dynamodb:DeleteItem",
     "dynamodb:GetItem",
     "dynamodb:PutItem",

@@ -27,7 +27,7 @@ LOG_RETENTION: Final = {
 
 ANYONE: Final = "*"
 _STAGE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}")
-_REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+_REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+-\d")
 _ACCOUNT: Final = re.compile(r"\d{12}")
 _SECRET: Final = re.compile(r"(?=.{1,128}\Z)[\w+=.@-]+(/[\w+=.@-]+)*", re.ASCII)
 _URL: Final = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[^\s#@]*)?")

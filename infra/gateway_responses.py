@@ -39,15 +39,15 @@ class Problem:
         return headers
 
 
-_UNAUTHENTICATED: Final = Problem(slug="unauthenticated", title="The caller is not known", status=401)
-_THROTTLED: Final = Problem(slug="throttled", title="Too many requests", status=429, retry_after=1)
-_INVALID: Final = Problem(slug="invalid-request", title="The request is not valid", status=400)
+_UNAUTHENTICATED: Final = Problem(slug="unauthenticated", title="Unauthenticated", status=401)
+_THROTTLED: Final = Problem(slug="throttled", title="Throttled", status=429, retry_after=1)
+_INVALID: Final = Problem(slug="invalid-request", title="Invalid request", status=400)
 _INTERNAL: Final = Problem(
-    slug="internal", title="Something went wrong", status=500, detail="The request could not be answered."
+    slug="internal", title="Internal error", status=500, detail="The request could not be answered."
 )
 _LATE: Final = Problem(
     slug="internal",
-    title="The answer did not come in time",
+    title="Internal error",
     status=504,
     detail="Whether the request took effect is not known.",
 )
@@ -57,10 +57,10 @@ PROBLEMS: Final = {
     "INVALID_SIGNATURE": _UNAUTHENTICATED,
     "EXPIRED_TOKEN": _UNAUTHENTICATED,
     "UNAUTHORIZED": _UNAUTHENTICATED,
-    "ACCESS_DENIED": Problem(slug="forbidden", title="The caller may not do this", status=403),
-    "WAF_FILTERED": Problem(slug="forbidden", title="The request was filtered", status=403),
-    "RESOURCE_NOT_FOUND": Problem(slug="not-found", title="There is nothing here", status=404),
-    "REQUEST_TOO_LARGE": Problem(slug="payload-too-large", title="The request is too large", status=413),
+    "ACCESS_DENIED": Problem(slug="forbidden", title="Forbidden", status=403),
+    "WAF_FILTERED": Problem(slug="forbidden", title="Forbidden", status=403),
+    "RESOURCE_NOT_FOUND": Problem(slug="not-found", title="Not found", status=404),
+    "REQUEST_TOO_LARGE": Problem(slug="payload-too-large", title="Payload too large", status=413),
     "THROTTLED": _THROTTLED,
     "QUOTA_EXCEEDED": _THROTTLED,
     "BAD_REQUEST_BODY": _INVALID,

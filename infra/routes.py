@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Final
 
 DOCUMENT: Final = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
-OPEN_PATHS: Final = frozenset({"/health"})
-"""Paths that need no caller."""
-
 _METHODS: Final = frozenset({"get", "put", "post", "patch", "delete"})
 
 
@@ -20,9 +17,8 @@ class Route:
     takes_body: bool
     """The document requires a request body."""
 
-    @property
-    def is_open(self) -> bool:
-        return self.path in OPEN_PATHS
+    is_open: bool
+    """The document requires no caller."""
 
 
 def routes(document: Path = DOCUMENT) -> Iterator[Route]:
@@ -33,4 +29,5 @@ def routes(document: Path = DOCUMENT) -> Iterator[Route]:
                     method=method.upper(),
                     path=path,
                     takes_body=bool(operation.get("requestBody", {}).get("required")),
+                    is_open=operation.get("security") == [],
                 )

@@ -95,6 +95,7 @@ def _environment(config: Config, package: str) -> dict[str, str]:
         Env.AUDIT_RETENTION_DAYS.value: str(config.audit_retention_days),
         "POWERTOOLS_SERVICE_NAME": package.replace("_", "-"),
         "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
+        "POWERTOOLS_LOG_LEVEL": "INFO",
     }
     if config.target is Target.LOCAL:
         # There is no X-Ray daemon to send to.

@@ -1,12 +1,14 @@
 """The CDK app, deployed into the emulator by the real CDK CLI."""
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,9 +18,13 @@ from botocore.exceptions import ClientError
 
 from infra import names
 from local.emulator import ACCOUNT, REGION, ROOT, Emulator
+from local.streams.templates import keep_templates, read_stacks, without_stream_mappings
 
 STAGE: Final = "local"
 TEMPLATES: Final = ROOT / "cdk.out.local"
+DEPLOYED_TEMPLATES: Final = "templates"
+"""In the emulator's state: the templates of what is deployed, as they were synthesized."""
+
 CDK: Final = ROOT / "node_modules" / ".bin" / "cdk"
 COMMAND_SECONDS: Final = 300
 
@@ -78,7 +84,9 @@ def deploy(
     # The staging bucket refuses what does not come by TLS; the emulator speaks plain HTTP, on loopback alone.
     emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
     say("deploying the stacks")
-    cdk.run("deploy", "--all", "--require-approval", "never", "--app", str(templates))
+    with _deployable(templates) as assembly:
+        cdk.run("deploy", "--all", "--require-approval", "never", "--app", str(assembly))
+    keep_templates(templates, emulator.state / DEPLOYED_TEMPLATES)
     emulator.client("ssm").put_parameter(Name=_FINGERPRINT, Value=fingerprint, Type="String", Overwrite=True)
     return _outputs(emulator)
 
@@ -92,6 +100,26 @@ def _synthesize(cdk: "_Cdk", *, delegates: Sequence[str], templates: Path) -> No
         # A half-built asset would be taken for a whole one next time.
         shutil.rmtree(templates, ignore_errors=True)
         raise
+
+
+@contextlib.contextmanager
+def _deployable(assembly: Path) -> Iterator[Path]:
+    """``assembly``, or where it has stream mappings a copy without them, for the time of the block.
+
+    The emulator would deliver to them by itself, and wrongly; ``delivery`` does it in its place.
+    """
+    replaced = without_stream_mappings(read_stacks(assembly))
+    if not replaced:
+        yield assembly
+        return
+    with tempfile.TemporaryDirectory(dir=assembly.parent, prefix=f"{assembly.name}.") as folder:
+        copy = Path(folder) / assembly.name
+        shutil.copytree(assembly, copy, copy_function=os.link)
+        for file, template in replaced.items():
+            # A new file: the old one is shared with the assembly.
+            (copy / file).unlink()
+            (copy / file).write_text(json.dumps(template))
+        yield copy
 
 
 class _Cdk:

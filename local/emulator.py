@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import boto3
 import botocore.session
+from botocore.config import Config
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 EXECUTABLE: Final = ROOT / ".venv-emulator" / "bin" / "ministack"
@@ -46,13 +47,14 @@ class Emulator:
     state: Path
     process: subprocess.Popen[bytes]
 
-    def client(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes the class of each service at run time
+    def client(self, service: str, *, config: Config | None = None) -> Any:  # noqa: ANN401 - boto3 makes the class of each service at run time
         return _clients()(
             service,
             endpoint_url=self.endpoint,
             region_name=self.root.region,
             aws_access_key_id=self.root.access_key_id,
             aws_secret_access_key=self.root.secret_access_key,
+            config=config,
         )
 
     def api_url(self, api_id: str, *, stage: str) -> str:

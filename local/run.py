@@ -11,8 +11,11 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from local import tenants
+from local.delivery import delivering
 from local.deployment import DeploymentError, deploy
 from local.emulator import REGION, ROOT, EmulatorError, owned, running
+from local.streams.mapping import MappingError
+from session_store.schema import Attribute
 
 STATE: Final = ROOT / ".local"
 API_URL: Final = "api-url"
@@ -44,7 +47,7 @@ def main(state: Path = STATE) -> int:
     except KeyboardInterrupt:
         say(f"stopped; the data stay in {_short(state)}")
         return 0
-    except (EmulatorError, DeploymentError) as error:
+    except (EmulatorError, DeploymentError, MappingError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
@@ -55,11 +58,19 @@ def _serve(state: Path, *, port: int) -> NoReturn:
         deployed = deploy(emulator, delegates=tenants.PRINCIPALS, say=say)
         credentials = state / CREDENTIALS
         tenants.provision(emulator, api_id=deployed.api_id, file=credentials)
-        announcement.write_text(f"{deployed.api_url}\n")
-        say("ready")
-        facts = {"url": deployed.api_url, "file": _short(announcement), "credentials": _short(credentials)}
-        print(_HOW_TO_CALL.format(**facts, region=REGION), flush=True)
-        emulator.process.wait()
+        tables = (deployed.table_name, deployed.audit_table_name)
+        with delivering(emulator, ttl_tables=tables, ttl_attribute=Attribute.TTL.value, say=say) as mappings:
+            for mapping in mappings:
+                say(f"delivering the stream's records to {mapping.name}")
+            announcement.write_text(f"{deployed.api_url}\n")
+            say("ready")
+            facts = {
+                "url": deployed.api_url,
+                "file": _short(announcement),
+                "credentials": _short(credentials),
+            }
+            print(_HOW_TO_CALL.format(**facts, region=REGION), flush=True)
+            emulator.process.wait()
         raise EmulatorError(f"the emulator ended by itself; its log is {_short(state / 'emulator.log')}")
 
 

@@ -4,7 +4,7 @@ import json
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from typing import Any, Final
@@ -64,6 +64,29 @@ class Api:
         )
         return self._send(method, target, payload, self._signed(method, target, payload, sent))
 
+    def call_with(
+        self,
+        method: str,
+        path: str,
+        fields: Sequence[tuple[str, str]],
+        *,
+        body: bytes | None = None,
+        spelling: Callable[[str], str] = str,
+    ) -> Answer:
+        """As ``call``, with header fields as they stand: in any order, any number of times, unsigned.
+
+        ``spelling`` gives every header's name, those of the signature too, the case that it is sent in.
+        """
+        target = self._base + path
+        signature = self._signed(method, target, body, {})
+        connection = self._connection()
+        connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
+        length = [] if body is None else [("content-length", str(len(body)))]
+        for name, value in [*{"host": self._host, **signature}.items(), *length, *fields]:
+            connection.putheader(spelling(name), value)
+        connection.endheaders(body)
+        return self._received(connection)
+
     def _signed(
         self, method: str, target: str, payload: bytes | None, headers: Mapping[str, str]
     ) -> dict[str, str]:
@@ -83,6 +106,13 @@ class Api:
         connection = self._connection()
         try:
             connection.request(method, target, body=payload, headers=headers)
+        except BaseException:
+            connection.close()
+            raise
+        return self._received(connection)
+
+    def _received(self, connection: HTTPConnection) -> Answer:
+        try:
             response = connection.getresponse()
             body = response.read()
         except BaseException:

@@ -54,7 +54,6 @@ def _may_call(api_id: str) -> Mapping[str, object]:
 
 def read(file: Path) -> Mapping[str, Credentials]:
     """The keys that ``provision`` wrote, by tenant; none where there is no such file."""
-    """The keys by tenant; none where the file is not there yet."""
     profiles = configparser.ConfigParser()
     profiles.read(file)
     return {

@@ -14,12 +14,12 @@ EVERY_PERMISSION: Final = frozenset(Permission)
 
 _PRINCIPAL: Final = re.compile(
     r"arn:[^:]+:(?:iam|sts)::(?P<account>\d{12}):"
-    r"(?:(?P<root>root)|user/(?P<user>.+)|assumed-role/(?P<role>[^/]+)/.+|federated-user/(?P<federated>.+))\Z"
+    r"(?:(?P<root>root)|user/(?:.*/)?(?P<user>[^/]+)|assumed-role/(?P<role>[^/]+)/.+|federated-user/(?P<federated>.+))\Z"
 )
 
 
 def tenant_of(user_arn: str) -> str:
-    """Account and user or role of a principal, without the name of an STS session.
+    """Account and user or role of a principal, without paths and without the name of an STS session.
 
     ``arn:aws:sts::111122223333:assumed-role/Backend/i-0abc`` -> ``111122223333:role/Backend``.
 

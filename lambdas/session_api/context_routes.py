@@ -51,7 +51,7 @@ def append_messages(request: Request) -> Reply:
         ),
         *PAGED,
     ),
-    refusals=(problems.SESSION_NOT_FOUND,),
+    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED),
 )
 def list_messages(request: Request) -> Reply:
     """List the messages of a session in the order of their ids."""
@@ -61,6 +61,7 @@ def list_messages(request: Request) -> Reply:
         request.caller,
         request.session_id,
         page_request(request, MessagePosition, query=query, descending=order == "desc"),
+        at_least=request.at_least,
     )
     items = [message_answer(message) for message in page.items]
     return Reply(value=MessagePage(items=items, next_cursor=encode_cursor(page.next, query=query)))

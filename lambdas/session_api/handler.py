@@ -27,4 +27,4 @@ app = resolver.build()
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Answer one event of the gateway (REST API, Lambda proxy integration)."""
     store.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
-    return app.resolve(resolver.event(event), context)
+    return app.resolve(resolver.with_encoded_path(event), context)

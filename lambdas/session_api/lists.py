@@ -4,8 +4,11 @@ from typing import Any, Final
 
 from session_api.cursors import Position, decode_cursor
 from session_api.operations import Parameter
-from session_api.requests import DEFAULT_LIMIT, MAX_LIMIT, Request
+from session_api.requests import Request
 from session_store.domain.page import PageRequest
+
+DEFAULT_LIMIT: Final = 20
+MAX_LIMIT: Final = 100
 
 LIMIT: Final = Parameter(
     name="limit",
@@ -25,4 +28,5 @@ def page_request(
 ) -> PageRequest[Position]:
     """The page asked for; ``query`` is what, with the caller, makes the list."""
     after = decode_cursor(request.query.text("cursor"), kind, query=query)
-    return PageRequest(limit=request.limit, after=after, descending=descending)
+    limit = request.query.whole("limit", default=DEFAULT_LIMIT, low=1, high=MAX_LIMIT)
+    return PageRequest(limit=limit, after=after, descending=descending)

@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from session_api import resolver  # noqa: F401 - declares the operations
+from session_api.answers import SessionAnswer
 from session_api.callers import SUBJECT_HEADER
 from session_api.operations import OPERATIONS, Operation, Parameter
 from session_api.problems import CONTENT_TYPE, RETRY_AFTER, Problem
@@ -170,7 +171,7 @@ def _success(operation: Operation, status: int) -> dict[str, Any]:
         "description": "Created." if status == HTTPStatus.CREATED else "The answer.",
         "content": {"application/json": {"schema": _schema(operation.answer)}},
     }
-    if operation.answer.__name__ == "SessionAnswer":
+    if operation.answer is SessionAnswer:
         answer["headers"] = {"ETag": {"schema": {"type": "string"}, "description": "The version, in quotes."}}
     return answer
 

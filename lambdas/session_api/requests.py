@@ -17,9 +17,6 @@ from session_store.errors import InvalidRequestError, PayloadTooLargeError, Prec
 MAX_BODY: Final = 1024 * 1024
 """Bytes of a decoded body."""
 
-DEFAULT_LIMIT: Final = 20
-MAX_LIMIT: Final = 100
-
 IF_MATCH: Final = "If-Match"
 MIN_VERSION: Final = "Session-Min-Version"
 IDEMPOTENCY_KEY: Final = "Idempotency-Key"
@@ -116,16 +113,15 @@ class Request:
     path: Mapping[str, str]
     headers: Headers
     query: Query
+    at_least: int
+    """The version of the session that the caller has seen (Session-Min-Version)."""
+
     body: Any
     """An instance of the operation's body type; the plain map where that is ``dict``."""
 
     @property
     def session_id(self) -> str:
         return self.path["sessionId"]
-
-    @property
-    def limit(self) -> int:
-        return self.query.whole("limit", default=DEFAULT_LIMIT, low=1, high=MAX_LIMIT)
 
     def version(self, *, required: bool = False) -> int | None:
         """The version that If-Match expects; None where it is absent or ``*``.
@@ -149,23 +145,29 @@ class Request:
         return int(match[1])
 
 
-def refuse_unsupported(headers: Headers) -> None:
-    """Judge the headers that every call shares.
-
-    Every read is consistent and so never older than any version a caller has seen;
-    the form of Session-Min-Version is checked all the same. Idempotency-Key is
-    refused rather than passed over: who sends it counts on it.
+def minimum_version(headers: Headers) -> int:
+    """The version of a session that the caller has seen; 0 where it says none.
 
     Raises:
-        InvalidRequestError: names the header.
+        InvalidRequestError: no whole number.
     """
-    version = headers.one(MIN_VERSION)
-    if version is not None and not _WHOLE.match(version):
+    value = headers.one(MIN_VERSION)
+    if value is None:
+        return 0
+    if not _WHOLE.match(value):
         raise InvalidRequestError("Must be a whole number", path=f"header {MIN_VERSION}")
+    return int(value)
+
+
+def refuse_idempotency_key(headers: Headers) -> None:
+    """Who sends it counts on it, so it is not passed over.
+
+    Raises:
+        InvalidRequestError
+    """
     if headers.one(IDEMPOTENCY_KEY) is not None:
-        raise InvalidRequestError(
-            "Not supported by this version of the store", path=f"header {IDEMPOTENCY_KEY}"
-        )
+        path = f"header {IDEMPOTENCY_KEY}"
+        raise InvalidRequestError("Not supported by this version of the store", path=path)
 
 
 def body_of(event: Mapping[str, Any], kind: type[BodyT] | type[dict[str, Any]]) -> BodyT | dict[str, Any]:

@@ -23,7 +23,15 @@ from session_api.answers import SessionAnswer
 from session_api.callers import SUBJECT_HEADER, iam_caller
 from session_api.operations import OPERATIONS, Operation, Reply
 from session_api.problems import Problem, problem_body, problem_headers, problem_of
-from session_api.requests import Request, body_of, headers_of, query_of, refuse_unsupported
+from session_api.requests import (
+    Headers,
+    Request,
+    body_of,
+    headers_of,
+    minimum_version,
+    query_of,
+    refuse_idempotency_key,
+)
 from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import encode
@@ -58,7 +66,7 @@ class Resolver:
         app.not_found(lambda _: self._unknown_path(app.current_event.raw_event))
         return app
 
-    def event(self, event: dict[str, Any]) -> dict[str, Any]:
+    def with_encoded_path(self, event: dict[str, Any]) -> dict[str, Any]:
         """The event with its path percent-encoded, as API Gateway's REST APIs deliver it."""
         path = event.get("path") or "/"
         if self.settings.gateway_decodes_path:
@@ -82,22 +90,23 @@ class Resolver:
 
     def _request(self, operation: Operation, event: Event, path: Mapping[str, str]) -> Request:
         headers = headers_of(event)
-        if operation.anonymous:
-            caller = NOBODY
-        else:
-            subject = headers.one(SUBJECT_HEADER)
-            context = event.get("requestContext") or {}
-            caller = iam_caller(context, subject=subject, delegates=self.settings.delegates)
-        refuse_unsupported(headers)
+        caller = NOBODY if operation.anonymous else self._caller(event, headers)
+        refuse_idempotency_key(headers)
         return Request(
             store=self.store,
             caller=caller,
+            at_least=minimum_version(headers),
             # What is no UTF-8 becomes U+FFFD, which no name in a path may hold.
             path={name: unquote(value) for name, value in path.items()},
             headers=headers,
             query=query_of(event, [parameter.name for parameter in operation.query]),
             body=None if operation.body is None else body_of(event, operation.body),
         )
+
+    def _caller(self, event: Event, headers: Headers) -> Caller:
+        context = event.get("requestContext") or {}
+        subject = headers.one(SUBJECT_HEADER)
+        return iam_caller(context, subject=subject, delegates=self.settings.delegates)
 
     def _replied(self, operation: Operation, reply: Reply) -> Response[str]:
         body = "" if reply.value is None else encode(reply.value).decode()
@@ -124,7 +133,7 @@ class Resolver:
     def _unknown_path(self, event: Event) -> Response[str]:
         path = str(event.get("path", ""))
         error: StoreError = NotFoundError("No operation has this method and path.")
-        if "//" in path or path.endswith("/"):
+        if "//" in path or (path.endswith("/") and path != "/"):
             error = InvalidRequestError("A part of the path is empty", path="path")
         return self._refused("unknown", event, error)
 

@@ -15,6 +15,7 @@ from session_store.domain.session import Session, Status
 STATUSES: Final = [status.value for status in Status]
 SESSION: Final = "/sessions/{sessionId}"
 STATE: Final = f"{SESSION}/state"
+READ_PROBLEMS: Final = (problems.SESSION_NOT_FOUND, problems.MISDIRECTED)
 WRITE_PROBLEMS: Final = (
     problems.SESSION_NOT_FOUND,
     problems.SESSION_CLOSED,
@@ -41,7 +42,7 @@ def session_reply(session: Session, *, status: int = 200, headers: dict[str, str
 def create_session(request: Request) -> Reply:
     """Create a session; its id is minted here."""
     session = request.store.sessions.create(request.caller, request.body.meaning())
-    # Relative to the request, so that it holds under any stage or domain (RFC 9110, 10.2.2).
+    # Relative to the request, so that it holds under any stage (RFC 9110, 10.2.2).
     location = {"Location": f"sessions/{session.session_id}"}
     return session_reply(session, status=201, headers=location)
 
@@ -72,10 +73,11 @@ def list_sessions(request: Request) -> Reply:
     return Reply(value=SessionPage(items=items, next_cursor=encode_cursor(page.next, query=query)))
 
 
-@operation("GET", SESSION, answer=SessionAnswer, refusals=(problems.SESSION_NOT_FOUND,))
+@operation("GET", SESSION, answer=SessionAnswer, refusals=READ_PROBLEMS)
 def get_session(request: Request) -> Reply:
     """Read a session."""
-    return session_reply(request.store.sessions.get(request.caller, request.session_id))
+    session = request.store.sessions.get(request.caller, request.session_id, at_least=request.at_least)
+    return session_reply(session)
 
 
 @operation(

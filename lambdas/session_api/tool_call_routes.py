@@ -48,7 +48,7 @@ def record_tool_call(request: Request) -> Reply:
     "GET",
     TOOL_CALL,
     answer=ToolCallAnswer,
-    refusals=(problems.SESSION_NOT_FOUND, problems.NOT_FOUND),
+    refusals=(problems.SESSION_NOT_FOUND, problems.NOT_FOUND, problems.MISDIRECTED),
 )
 def get_tool_call(request: Request) -> Reply:
     """Read one tool call."""
@@ -56,12 +56,21 @@ def get_tool_call(request: Request) -> Reply:
     return Reply(value=tool_call_answer(record))
 
 
-@operation("GET", TOOL_CALLS, answer=ToolCallPage, query=PAGED, refusals=(problems.SESSION_NOT_FOUND,))
+@operation(
+    "GET",
+    TOOL_CALLS,
+    answer=ToolCallPage,
+    query=PAGED,
+    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED),
+)
 def list_tool_calls(request: Request) -> Reply:
     """List the finished tool calls of a session in time order."""
     query = {"list": "tool-calls", "session": request.session_id}
-    page = request.store.tool_calls.page(
-        request.caller, request.session_id, page_request(request, RecordPosition, query=query)
+    _, page = request.store.tool_calls.history(
+        request.caller,
+        request.session_id,
+        page_request(request, RecordPosition, query=query),
+        at_least=request.at_least,
     )
     items = [tool_call_answer(record) for record in page.items]
     return Reply(value=ToolCallPage(items=items, next_cursor=encode_cursor(page.next, query=query)))
@@ -72,13 +81,16 @@ def list_tool_calls(request: Request) -> Reply:
     "/sessions/{sessionId}/history",
     answer=HistoryPage,
     query=PAGED,
-    refusals=(problems.SESSION_NOT_FOUND,),
+    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED),
 )
 def get_history(request: Request) -> Reply:
     """Read a session together with a page of its finished tool calls."""
     query = {"list": "history", "session": request.session_id}
     session, page = request.store.tool_calls.history(
-        request.caller, request.session_id, page_request(request, RecordPosition, query=query)
+        request.caller,
+        request.session_id,
+        page_request(request, RecordPosition, query=query),
+        at_least=request.at_least,
     )
     items = [tool_call_answer(record) for record in page.items]
     cursor = encode_cursor(page.next, query=query)

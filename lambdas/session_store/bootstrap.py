@@ -16,6 +16,7 @@ from session_store.ports import (
     Storage,
 )
 from session_store.services.access import SessionAccess
+from session_store.services.audit_events import AuditEvents
 from session_store.services.audit_trail import AuditTrail, StreamConsumer
 from session_store.services.cleanup import Cleanup
 from session_store.services.context import Context
@@ -25,10 +26,11 @@ from session_store.services.revocation import Revocations
 from session_store.services.sessions import Sessions
 from session_store.services.tool_calls import ToolCalls
 from session_store.settings import CleanupSettings, Settings, StreamSettings, WatchSettings
+from session_store.storage.attempts import CONNECT_TIMEOUT, READ_TIMEOUT, Attempts
 from session_store.storage.audit_table import AuditTable
 from session_store.storage.child_table import ChildTable
 from session_store.storage.cleanup_queue import SqsCleanupQueue
-from session_store.storage.client import Client, Conflicts
+from session_store.storage.client import Client
 from session_store.storage.event_bus import EventBridgeBus
 from session_store.storage.message_table import MessageTable
 from session_store.storage.payload_bucket import PayloadBucket
@@ -42,10 +44,9 @@ from session_store.system import RandomIds, SystemClock
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
-CONNECT_TIMEOUT: Final = 1
-READ_TIMEOUT: Final = 2
-ATTEMPTS: Final = 3
-"""Together 9 s and at most 3 s of pauses between them: within the function's 15 s and the gateway's 29 s."""
+
+POOL: Final = 64
+"""As many connections as a request may need at once: one for each shard of the status/ttl index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,23 +61,29 @@ class Store:
     deadline: Deadline
 
 
-def aws_client(service: str, *, region: str) -> Any:  # noqa: ANN401 - boto3 makes each service's class at run time
-    """A client that gives up in time. Retries resend one and the same request."""
+def dynamodb_client(*, region: str) -> "DynamoDBClient":
+    """A client that gives up in time and resends nothing: ``Attempts`` does, and knows what it sent."""
+    client: DynamoDBClient = aws_client("dynamodb", region=region, attempts=1)
+    return client
+
+
+def aws_client(service: str, *, region: str, attempts: int = 3) -> Any:  # noqa: ANN401 - made at run time by its name
+    """A client of any service that gives up in time."""
     import boto3  # noqa: PLC0415 - a caller that brings its own client need not load boto3
     from botocore.config import Config  # noqa: PLC0415 - likewise
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=READ_TIMEOUT,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-        max_pool_connections=32,
+        retries={"mode": "standard", "total_max_attempts": attempts},
+        max_pool_connections=POOL,
     )
     make: Callable[..., Any] = boto3.client
     return make(service, region_name=region, config=config)
 
 
 def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Deadline) -> Storage:
-    table = Client(dynamodb=client, table=settings.table, conflicts=Conflicts(deadline=deadline))
+    table = Client(dynamodb=client, table=settings.table, attempts=Attempts(deadline=deadline))
     audit = settings.audit_table
     trail = replace(table, table=audit)
     return Storage(
@@ -100,6 +107,7 @@ def store_on(
     clock = clock or SystemClock()
     ids = ids or RandomIds()
     deadline = deadline or Deadline()
+    events = AuditEvents(ids=ids, region=settings.region, retention=settings.audit_retention)
     access = SessionAccess(sessions=storage.sessions, clock=clock, region=settings.region)
     return Store(
         sessions=Sessions(
@@ -107,18 +115,11 @@ def store_on(
             access=access,
             clock=clock,
             ids=ids,
+            events=events,
             region=settings.region,
-            audit_retention=settings.audit_retention,
         ),
         context=Context(storage=storage.messages, access=access, clock=clock, ids=ids),
-        tool_calls=ToolCalls(
-            storage=storage.tool_calls,
-            access=access,
-            clock=clock,
-            ids=ids,
-            region=settings.region,
-            audit_retention=settings.audit_retention,
-        ),
+        tool_calls=ToolCalls(storage=storage.tool_calls, access=access, clock=clock, events=events),
         audit=AuditTrail(storage=storage.audit, access=access),
         drain=Drain(
             sessions=storage.sessions, clock=clock, ids=ids, deadline=deadline, region=settings.region
@@ -130,13 +131,13 @@ def store_on(
 def open_store(settings: Settings) -> Store:
     """The store as a function uses it: on DynamoDB, in its own region."""
     deadline = Deadline()
-    client = aws_client("dynamodb", region=settings.region)
+    client = dynamodb_client(region=settings.region)
     return store_on(dynamodb_storage(settings, client, deadline), settings, deadline=deadline)
 
 
 def open_stream_consumer(settings: Settings, stream: StreamSettings) -> tuple[StreamConsumer, Quarantine]:
     """What the consumer of the stream does with a record, and where it puts one that nobody understands."""
-    audit = Client(dynamodb=aws_client("dynamodb", region=settings.region), table=settings.audit_table)
+    audit = Client(dynamodb=dynamodb_client(region=settings.region), table=settings.audit_table)
     consumer = StreamConsumer(
         storage=AuditTable(client=audit),
         cleanup=SqsCleanupQueue(
@@ -191,7 +192,7 @@ def open_cleanup(settings: Settings, cleanup: CleanupSettings) -> Cleanup:
     deadline = Deadline()
     bucket = cleanup.payload_bucket
     return cleanup_on(
-        dynamodb_storage(settings, client("dynamodb"), deadline),
+        dynamodb_storage(settings, dynamodb_client(region=settings.region), deadline),
         settings,
         cleanup,
         secrets=SecretsManager(client=client("secretsmanager")),
@@ -204,7 +205,7 @@ def open_cleanup(settings: Settings, cleanup: CleanupSettings) -> Cleanup:
 def open_expiry_watch(settings: Settings, watch: WatchSettings) -> ExpiryWatch:
     """The watch over session ends as its function uses it."""
     deadline = Deadline()
-    client = aws_client("dynamodb", region=settings.region)
+    client = dynamodb_client(region=settings.region)
     return ExpiryWatch(
         sessions=dynamodb_storage(settings, client, deadline).sessions,
         bus=EventBridgeBus(events=aws_client("events", region=settings.region), name=watch.event_bus),

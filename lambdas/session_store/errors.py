@@ -111,13 +111,9 @@ class PreconditionRequiredError(StoreError):
 
 
 class ThrottledError(StoreError):
-    """Try again after ``retry_after`` seconds."""
+    """Nothing was done; try again."""
 
-    summary = "The store is busy."
-
-    def __init__(self, detail: str | None = None, *, retry_after: int = 1) -> None:
-        super().__init__(detail, retryAfter=retry_after)
-        self.retry_after = retry_after
+    summary = "The store is busy; nothing was done."
 
 
 class OutcomeUnknownError(StoreError):
@@ -141,7 +137,7 @@ class SessionStillThereError(Exception):
 
 
 class UnfinishedError(Exception):
-    """Time is up and work is left; the next delivery goes on where this one stopped."""
+    """Work is left, and no time or no throughput for it now; the next delivery goes on."""
 
 
 class UnavailableError(Exception):

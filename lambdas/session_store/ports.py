@@ -62,7 +62,7 @@ class SessionStorage(Protocol):
         """The session after the write, or after the same write done before.
 
         Raises:
-            StoreError: the clause of the guard that does not hold (``domain.session.violation``).
+            StoreError: the clause of the guard that does not hold (``domain.session_write.violation``).
             PayloadTooLargeError: the item would pass DynamoDB's 400 KB; nothing is changed.
         """
         ...

@@ -12,7 +12,12 @@ from tests.infra.conftest import PACKAGES, REGIONS, Synthesized
 
 GATEWAY_TIMEOUT = Duration.seconds(29)
 WITHOUT_RESOURCES = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
-OF_POWERTOOLS = {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_METRICS_NAMESPACE", "POWERTOOLS_TRACE_DISABLED"}
+OF_POWERTOOLS = {
+    "POWERTOOLS_LOG_LEVEL",
+    "POWERTOOLS_METRICS_NAMESPACE",
+    "POWERTOOLS_SERVICE_NAME",
+    "POWERTOOLS_TRACE_DISABLED",
+}
 READ: Mapping[str, set[str]] = {
     "session_api": set(Env),
     "expiry_cleanup": {*Env, *BusEnv, *CleanupEnv},

@@ -17,10 +17,11 @@ SESSION_ID_PATTERN: Final = r"^[a-z]{2,10}[0-9]{1,2}-[a-z2-7]{32}$"
 IDENTIFIER_PATTERN: Final = r"^(?!\.{1,2}$)[\x21-\x7e]+$"
 MESSAGE_ID_PATTERN: Final = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
 
-_SESSION_ID: Final = re.compile(SESSION_ID_PATTERN.replace("$", r"\Z"))
-_IDENTIFIER: Final = re.compile(r"(?!\.{1,2}\Z)[\x21-\x7e]+\Z")
-_MESSAGE_ID: Final = re.compile(MESSAGE_ID_PATTERN.replace("$", r"\Z"))
-_REGION: Final = re.compile(r"([a-z]+)((?:-[a-z]+)+)-(\d+)\Z")
+# fullmatch: a ``$`` alone lets a line feed follow.
+_SESSION_ID: Final = re.compile(SESSION_ID_PATTERN).fullmatch
+_IDENTIFIER: Final = re.compile(IDENTIFIER_PATTERN).fullmatch
+_MESSAGE_ID: Final = re.compile(MESSAGE_ID_PATTERN).fullmatch
+_REGION: Final = re.compile(r"([a-z]+)((?:-[a-z]+)+)-([0-9]+)").fullmatch
 _DIRECTION: Final = re.compile("north|south|central|east|west")
 
 RandomBytes = Callable[[int], bytes]
@@ -28,7 +29,7 @@ RandomBytes = Callable[[int], bytes]
 
 def region_code(region: str) -> str:
     """``us-east-1`` -> ``use1``, ``ap-northeast-1`` -> ``apne1``: short, and unique among AWS's regions."""
-    match = _REGION.match(region)
+    match = _REGION(region)
     if match is None:
         message = f"{region!r} is not the name of an AWS region"
         raise ValueError(message)
@@ -44,7 +45,7 @@ def mint_session_id(*, region: str, random_bytes: RandomBytes) -> str:
 
 def check_session_id(value: str) -> str:
     """Raises InvalidRequestError unless ``value`` has the form of an id that this store mints."""
-    if not _SESSION_ID.match(value):
+    if not _SESSION_ID(value):
         raise InvalidRequestError("Not the form of a session id", path="sessionId")
     return value
 
@@ -55,7 +56,7 @@ def check_identifier(value: str, *, path: str, longest: int = MAX_IDENTIFIER) ->
     Raises:
         InvalidRequestError: names ``path``.
     """
-    if len(value) > longest or not _IDENTIFIER.match(value):
+    if len(value) > longest or not _IDENTIFIER(value):
         detail = f"Must be 1 to {longest} printable ASCII characters without space, and not . or .."
         raise InvalidRequestError(detail, path=path)
     return value
@@ -67,7 +68,7 @@ def check_message_id(value: str, *, path: str) -> str:
     Raises:
         InvalidRequestError: names ``path``.
     """
-    if not _MESSAGE_ID.match(value):
+    if not _MESSAGE_ID(value):
         raise InvalidRequestError("Must be a UUIDv7 in lower case (RFC 9562, 5.7)", path=path)
     return value
 

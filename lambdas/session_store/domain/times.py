@@ -18,6 +18,7 @@ def seconds(at_ms: int) -> int:
 def iso(at_ms: int) -> str:
     """ISO 8601 in UTC with milliseconds: ``2026-01-31T08:30:00.123Z``."""
     whole, millis = divmod(at_ms, MILLIS)
+    # Not every C library pads a year before 1000, and an unpadded one would break the order of keys.
     return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}".rjust(19, "0") + f".{millis:03d}Z"
 
 

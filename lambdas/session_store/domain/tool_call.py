@@ -57,11 +57,6 @@ class ToolCallRecord:
     author: Author
 
 
-def next_fence(previous: int | None, now_ms: int) -> int:
-    """Rises at every claim, and past what any worker of an earlier, reaped claim may hold."""
-    return max((previous or 0) + 1, now_ms)
-
-
 def claim_ttl(*, session_ends: int, lease_until_ms: int) -> int:
     """A claim stays with its session, and at least a day after its lease."""
     return max(session_ends, lease_until_ms // 1000 + DAY)

@@ -4,9 +4,15 @@ from dataclasses import dataclass
 
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import check_session_id
-from session_store.domain.session import WRITABLE, Session, author_of, owner_of, readable
+from session_store.domain.session import SLIDING, Session, author_of, owner_of, readable
+from session_store.domain.session_write import Guard
 from session_store.domain.slide import Slide
-from session_store.errors import MisdirectedError, SessionClosedError, SessionNotFoundError
+from session_store.errors import (
+    MisdirectedError,
+    OutcomeUnknownError,
+    SessionNotFoundError,
+    ThrottledError,
+)
 from session_store.ports import Clock, SessionStorage
 
 
@@ -16,25 +22,24 @@ class SessionAccess:
     clock: Clock
     region: str
 
-    def found(self, caller: Caller, session_id: str) -> Session:
-        """The caller's session, read consistently.
+    def found(self, caller: Caller, session_id: str, *, at_least: int = 0) -> Session:
+        """The caller's session, read consistently in this region.
+
+        ``at_least`` is a version that the caller has seen; away from the session's
+        home an older copy is no answer.
 
         Raises:
             SessionNotFoundError: absent, expired, or somebody else's.
+            MisdirectedError: this region's copy is older than ``at_least``.
         """
         found = self.sessions.read(check_session_id(session_id))
-        return readable(found, owner=owner_of(caller), now_ms=self.clock.now_ms())
+        session = readable(found, owner=owner_of(caller), now_ms=self.clock.now_ms())
+        if session.version < at_least and session.home_region != self.region:
+            raise MisdirectedError(home_region=session.home_region)
+        return session
 
-    def read(self, caller: Caller, session_id: str) -> Session:
-        """As ``found``, and a use of the session.
-
-        Raises:
-            SessionNotFoundError
-        """
-        return self.used(caller, self.found(caller, session_id))
-
-    def read_at_home(self, caller: Caller, session_id: str) -> Session:
-        """As ``read``, before a write of a child, which only the session's home region does.
+    def found_at_home(self, caller: Caller, session_id: str) -> Session:
+        """As ``found``, before a write of a child, which only the session's home region does.
 
         Raises:
             MisdirectedError
@@ -42,37 +47,32 @@ class SessionAccess:
         session = self.found(caller, session_id)
         if session.home_region != self.region:
             raise MisdirectedError(home_region=session.home_region)
-        return self.used(caller, session)
-
-    def read_writable(self, caller: Caller, session_id: str) -> Session:
-        """As ``read_at_home``, for a session that admits new children.
-
-        Raises:
-            SessionClosedError: closing or closed.
-        """
-        session = self.read_at_home(caller, session_id)
-        if session.status not in WRITABLE:
-            raise SessionClosedError(status=session.status)
         return session
 
     def used(self, caller: Caller, session: Session) -> Session:
-        """The session with its window moved, where that is due.
+        """The session after a call on it that succeeded: its window is moved where that is due.
+
+        The call has succeeded whatever becomes of the slide, and the next one tries again.
+        """
+        try:
+            return self.slid(caller, session)
+        except (OutcomeUnknownError, SessionNotFoundError, ThrottledError):
+            return session
+
+    def slid(self, caller: Caller, session: Session) -> Session:
+        """The session with its window moved, where that is due. Only its home region moves it.
 
         Raises:
-            SessionNotFoundError: it ended between the read and the slide.
+            SessionNotFoundError: it ended meanwhile.
         """
         now_ms = self.clock.now_ms()
-        if not session.slide_due(now_ms):
+        if session.home_region != self.region or not session.slide_due(now_ms):
             return session
+        guard = Guard(now_ms=now_ms, owner=session.owner, region=self.region, statuses=SLIDING)
         slide = Slide(
             session_id=session.session_id,
-            owner=session.owner,
-            region=self.region,
-            now_ms=now_ms,
+            guard=guard,
             window=session.window_at(now_ms),
             author=author_of(caller),
         )
-        after = self.sessions.slide(slide)
-        if after is None:
-            raise SessionNotFoundError
-        return readable(after, owner=session.owner, now_ms=now_ms)
+        return readable(self.sessions.slide(slide), owner=session.owner, now_ms=now_ms)

@@ -48,8 +48,9 @@ class AuditTrail:
         Raises:
             SessionNotFoundError
         """
-        self.access.read(caller, session_id)
+        session = self.access.found(caller, session_id)
         found = self.storage.page(session_id, page)
+        self.access.used(caller, session)
         now_ms = self.access.clock.now_ms()
         return replace(found, items=tuple(entry for entry in found.items if not is_over(entry.ttl, now_ms)))
 

@@ -11,7 +11,12 @@ from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS, Message, off_clock
 from session_store.domain.page import MessagePosition, Page, PageRequest
 from session_store.domain.session import WRITABLE, Session, author_of
-from session_store.errors import ContentConflictError, InvalidRequestError, SessionClosedError
+from session_store.errors import (
+    ContentConflictError,
+    InvalidRequestError,
+    OutcomeUnknownError,
+    SessionClosedError,
+)
 from session_store.ports import Clock, Ids, MessageStorage
 from session_store.services.access import SessionAccess
 from session_store.services.payloads import check_payload
@@ -57,7 +62,7 @@ class Context:
             SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
         _check(new)
-        session = self.access.read_at_home(caller, session_id)
+        session = self.access.found_at_home(caller, session_id)
         now_ms = self.clock.now_ms()
         messages = [self._message(caller, session, message, now_ms) for message in new]
         known = self._known(session, messages, new, now_ms)
@@ -67,6 +72,7 @@ class Context:
         held = self._put(missing, atomic=atomic) if missing else {}
         found = {**known, **held}
         _refuse_conflicts(messages, found)
+        self.access.used(caller, session)
         return Appended(
             messages=tuple(found.get(message.message_id, message) for message in messages),
             created=len(found) < len(messages),
@@ -105,12 +111,22 @@ class Context:
     def _put(self, messages: Sequence[Message], *, atomic: bool) -> dict[str, Message]:
         if atomic and len(messages) > 1:
             return self._put_atomically(messages)
-        if len(messages) == 1:
-            held = [self.storage.put(messages[0])]
-        else:
-            with ThreadPoolExecutor(PARALLEL_PUTS) as pool:
-                held = list(pool.map(self.storage.put, messages))
+        held = [self.storage.put(messages[0])] if len(messages) == 1 else self._put_each(messages)
         return {message.message_id: message for message in held if message is not None}
+
+    def _put_each(self, messages: Sequence[Message]) -> list[Message | None]:
+        """Each message by itself, several at a time.
+
+        Raises:
+            OutcomeUnknownError: some are stored and some may not be.
+        """
+        with ThreadPoolExecutor(PARALLEL_PUTS) as pool:
+            puts = [pool.submit(self.storage.put, message) for message in messages]
+        errors = [error for put in puts if (error := put.exception()) is not None]
+        unknown = any(isinstance(error, OutcomeUnknownError) for error in errors)
+        if unknown or 0 < len(errors) < len(puts):
+            raise OutcomeUnknownError from errors[0]
+        return [put.result() for put in puts]
 
     def _put_atomically(self, messages: Sequence[Message]) -> dict[str, Message]:
         """All that are not there yet in one transaction; nothing if one of them conflicts."""
@@ -124,15 +140,22 @@ class Context:
         return {**held, **again}
 
     def page(
-        self, caller: Caller, session_id: str, page: PageRequest[MessagePosition]
+        self,
+        caller: Caller,
+        session_id: str,
+        page: PageRequest[MessagePosition],
+        *,
+        at_least: int = 0,
     ) -> Page[Message, MessagePosition]:
         """The messages in the order of their ids.
 
         Raises:
             SessionNotFoundError: with the session gone its messages are unreadable at once.
         """
-        self.access.read(caller, session_id)
-        return self.storage.page(session_id, page)
+        session = self.access.found(caller, session_id, at_least=at_least)
+        found = self.storage.page(session_id, page)
+        self.access.used(caller, session)
+        return found
 
 
 def _check(new: Sequence[NewMessage]) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.credential import check_credential_ref
 from session_store.domain.identifiers import check_session_id
@@ -28,19 +27,18 @@ from session_store.domain.session_write import (
     ReplaceState,
     SessionWrite,
     Transition,
+    violation,
 )
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.times import seconds
 from session_store.domain.window import window_from
 from session_store.errors import (
     ForbiddenError,
-    MisdirectedError,
     PayloadTooLargeError,
-    SessionClosedError,
-    VersionConflictError,
 )
 from session_store.ports import Clock, Ids, SessionStorage
 from session_store.services.access import SessionAccess
+from session_store.services.audit_events import AuditEvents
 
 STATE_LIMIT: Final = 64 * 1024
 """Bytes of state, as JSON, that one request may carry."""
@@ -63,9 +61,8 @@ class Sessions:
     access: SessionAccess
     clock: Clock
     ids: Ids
+    events: AuditEvents
     region: str
-    audit_retention: int
-    """Seconds that an audit event is kept."""
 
     def create(self, caller: Caller, new: NewSession) -> Session:
         """Mint a session in ``initializing``.
@@ -106,13 +103,13 @@ class Sessions:
             credential_refs=tuple(new.credential_refs),
         )
 
-    def get(self, caller: Caller, session_id: str) -> Session:
-        """The session as it is now.
+    def get(self, caller: Caller, session_id: str, *, at_least: int = 0) -> Session:
+        """The session as it is now, and no older than version ``at_least``.
 
         Raises:
-            SessionNotFoundError: absent, expired, or somebody else's.
+            MisdirectedError, SessionNotFoundError
         """
-        return self.access.read(caller, session_id)
+        return self.access.used(caller, self.access.found(caller, session_id, at_least=at_least))
 
     def list_owned(
         self, caller: Caller, *, status: Status | None, page: PageRequest[OwnedPosition]
@@ -159,13 +156,10 @@ class Sessions:
             VersionConflictError, SessionNotFoundError
         """
         session = self.access.found(caller, session_id)
-        if session.home_region != self.region:
-            raise MisdirectedError(home_region=session.home_region)
-        if session.status not in SLIDING:
-            raise SessionClosedError(status=session.status)
-        if version not in (None, session.version):
-            raise VersionConflictError(current_version=session.version)
-        return self.access.used(caller, session)
+        error = violation(session, self._guard(caller, SLIDING, version))
+        if error is not None:
+            raise error
+        return self.access.slid(caller, session)
 
     def delete(self, caller: Caller, session_id: str, *, version: int | None = None) -> None:
         """Gone at once, with an audit event naming the caller; its children are unreadable from now on.
@@ -174,14 +168,8 @@ class Sessions:
             VersionConflictError, SessionNotFoundError
         """
         guard = self._guard(caller, ANY_STATUS, version)
-        event = AuditEvent(
-            session_id=check_session_id(session_id),
-            event_name="SessionDeleted",
-            at=guard.now_ms,
-            author=author_of(caller),
-            region=self.region,
-            operation_id=self.ids.operation_id(),
-            ttl=seconds(guard.now_ms) + self.audit_retention,
+        event = self.events.of(
+            caller, "SessionDeleted", session_id=check_session_id(session_id), at=guard.now_ms
         )
         self.storage.delete(session_id, guard, event)
 

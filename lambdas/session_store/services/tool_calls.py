@@ -2,21 +2,19 @@
 
 from dataclasses import dataclass
 
-from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
-from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
+from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier
 from session_store.domain.json_values import JsonValue, digest, encode
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
-from session_store.domain.session import Author, Session, author_of, owner_of
-from session_store.domain.times import iso, seconds
+from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
+from session_store.domain.times import iso
 from session_store.domain.tool_call import (
     SETTLED,
     Claim,
     ClaimStatus,
     ToolCallRecord,
     claim_ttl,
-    next_fence,
 )
 from session_store.errors import (
     IdempotencyMismatchError,
@@ -28,8 +26,9 @@ from session_store.errors import (
     SessionNotFoundError,
     StoreError,
 )
-from session_store.ports import Clock, Ids, ToolCallStorage
+from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
+from session_store.services.audit_events import AuditEvents
 from session_store.services.payloads import INLINE_LIMIT, check_payload
 
 
@@ -68,10 +67,7 @@ class ToolCalls:
     storage: ToolCallStorage
     access: SessionAccess
     clock: Clock
-    ids: Ids
-    region: str
-    audit_retention: int
-    """Seconds that an audit event is kept."""
+    events: AuditEvents
 
     def record(self, caller: Caller, session_id: str, call: FinishedCall) -> Recorded:
         """Claim, record and audit event of a finished call in one transaction, once per call id.
@@ -84,17 +80,23 @@ class ToolCalls:
         """
         _check(call)
         try:
-            session = self.access.read_writable(caller, check_session_id(session_id))
+            session = self._open(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
             return self._replayed_after_the_end(caller, session_id, call, error)
         now_ms = self.clock.now_ms()
         _check_start(call, now_ms)
         claim, record = _settled(session, call, author_of(caller), now_ms)
-        event = self._event(caller, session_id, now_ms)
+        event = self.events.of(caller, "ToolCallRecorded", session_id=session_id, at=now_ms)
         holder = self.storage.record(claim, record, event, now_ms=now_ms)
-        if holder is None:
-            return Recorded(record=record, created=True)
-        return self._replayed(holder, call)
+        recorded = Recorded(record=record, created=True) if holder is None else self._replayed(holder, call)
+        self.access.used(caller, session)
+        return recorded
+
+    def _open(self, caller: Caller, session_id: str) -> Session:
+        session = self.access.found_at_home(caller, session_id)
+        if session.status not in WRITABLE:
+            raise SessionClosedError(status=session.status)
+        return session
 
     def _replayed_after_the_end(
         self, caller: Caller, session_id: str, call: FinishedCall, error: StoreError
@@ -117,52 +119,38 @@ class ToolCalls:
             raise NotFoundError("The call is settled, but its record is gone.")
         return Recorded(record=record, created=False)
 
-    def _event(self, caller: Caller, session_id: str, now_ms: int) -> AuditEvent:
-        return AuditEvent(
-            session_id=session_id,
-            event_name="ToolCallRecorded",
-            at=now_ms,
-            author=author_of(caller),
-            region=self.region,
-            operation_id=self.ids.operation_id(),
-            ttl=seconds(now_ms) + self.audit_retention,
-        )
-
-    def get(self, caller: Caller, session_id: str, tool_call_id: str) -> ToolCallRecord:
+    def get(self, caller: Caller, session_id: str, tool_call_id: str, *, at_least: int = 0) -> ToolCallRecord:
         """One finished call.
 
         Raises:
             NotFoundError: no such call in this session.
-            SessionNotFoundError
+            MisdirectedError, SessionNotFoundError
         """
         check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
-        self.access.read(caller, session_id)
+        session = self.access.found(caller, session_id, at_least=at_least)
         claim = self.storage.read_claim(session_id, tool_call_id)
         record = None if claim is None else self.storage.read_record(claim)
         if record is None:
             raise NotFoundError("There is no such tool call.")
+        self.access.used(caller, session)
         return record
 
-    def page(
-        self, caller: Caller, session_id: str, page: PageRequest[RecordPosition]
-    ) -> Page[ToolCallRecord, RecordPosition]:
-        """Finished calls in time order.
-
-        Raises:
-            SessionNotFoundError
-        """
-        return self.history(caller, session_id, page)[1]
-
     def history(
-        self, caller: Caller, session_id: str, page: PageRequest[RecordPosition]
+        self,
+        caller: Caller,
+        session_id: str,
+        page: PageRequest[RecordPosition],
+        *,
+        at_least: int = 0,
     ) -> tuple[Session, Page[ToolCallRecord, RecordPosition]]:
-        """The session and a page of its finished calls.
+        """The session and a page of its finished calls, in time order.
 
         Raises:
-            SessionNotFoundError
+            MisdirectedError, SessionNotFoundError
         """
-        session = self.access.read(caller, session_id)
-        return session, self.storage.page(session_id, page)
+        session = self.access.found(caller, session_id, at_least=at_least)
+        found = self.storage.page(session_id, page)
+        return self.access.used(caller, session), found
 
 
 def _settled(
@@ -170,7 +158,6 @@ def _settled(
 ) -> tuple[Claim, ToolCallRecord]:
     started_at = now_ms - call.duration_ms if call.started_at is None else call.started_at
     status = ClaimStatus.COMPLETED if call.error is None else ClaimStatus.FAILED
-    fence = next_fence(None, now_ms)
     claim = Claim(
         session_id=session.session_id,
         tool_call_id=call.tool_call_id,
@@ -180,7 +167,7 @@ def _settled(
         input_hash=call.input_hash,
         outcome_hash=call.outcome_hash,
         started_at=started_at,
-        fence=fence,
+        fence=now_ms,
         lease_until_ms=now_ms,
         ttl=claim_ttl(session_ends=session.max_expires_at, lease_until_ms=now_ms),
         author=author,
@@ -196,7 +183,7 @@ def _settled(
         started_at=started_at,
         completed_at=started_at + call.duration_ms,
         duration_ms=call.duration_ms,
-        fence=fence,
+        fence=now_ms,
         ttl=session.max_expires_at,
         author=author,
     )

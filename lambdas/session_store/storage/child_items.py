@@ -11,7 +11,15 @@ from session_store.domain.json_values import decode_stored, encode
 from session_store.domain.message import Message
 from session_store.domain.times import from_iso, iso
 from session_store.domain.tool_call import Claim, ClaimStatus, ToolCallRecord
-from session_store.schema import Attribute, Entity, claim_sk, message_sk, record_sk, session_pk
+from session_store.schema import (
+    CONTEXT_SK_PREFIX,
+    Attribute,
+    Entity,
+    claim_sk,
+    message_sk,
+    record_sk,
+    session_pk,
+)
 from session_store.storage.codec import Item, from_item, to_item
 from session_store.storage.ownership import author_attribute, author_from, owner_from, session_id_of
 
@@ -51,7 +59,7 @@ def message_from(item: Item) -> Message:
     stored = from_item(item)
     return Message(
         session_id=session_id_of(stored),
-        message_id=str(stored[A.SK]).partition("#")[2],
+        message_id=str(stored[A.SK]).removeprefix(CONTEXT_SK_PREFIX),
         content=decode_stored(stored[A.CONTENT]),
         content_hash=stored[A.CONTENT_HASH],
         appended_at=from_iso(stored[A.APPENDED_AT]),

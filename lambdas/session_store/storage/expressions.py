@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.json_values import JsonValue
-from session_store.domain.session import SLIDING, Owner, Status
+from session_store.domain.session import Owner, Status
 from session_store.domain.session_write import Guard
 from session_store.domain.slide import Slide
 from session_store.domain.state_operations import StateOperations
@@ -112,11 +112,8 @@ def holds(terms: Terms, guard: Guard) -> str:
 
 def may_slide(terms: Terms, slide: Slide) -> str:
     return all_of(
-        is_alive(terms, slide.now_ms),
-        is_owned(terms, slide.owner),
-        is_home(terms, slide.region),
-        has_status(terms, SLIDING),
-        f"{terms.name(A.SLIDE_AFTER)} <= {terms.value(seconds(slide.now_ms))}",
+        holds(terms, slide.guard),
+        f"{terms.name(A.SLIDE_AFTER)} <= {terms.value(seconds(slide.guard.now_ms))}",
         f"{terms.name(A.TTL)} < {terms.value(slide.window.ttl)}",
     )
 

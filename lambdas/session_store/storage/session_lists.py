@@ -108,6 +108,9 @@ class SessionLists:
                     A.SK: SESSION_SK,
                 }
             )
+        if after is not None and after.ttl > latest:
+            # Another process's clock ran ahead: what it consumed lies past this range.
+            return [], False
         items, last = self.client.query(**arguments, **terms.arguments())
         return [expiring_from(item) for item in items], last is not None
 

@@ -19,7 +19,7 @@ from session_store.domain.session_write import (
 from session_store.domain.slide import Slide
 from session_store.domain.state_operations import StateOperations
 from session_store.domain.times import iso
-from session_store.errors import SessionNotFoundError
+from session_store.errors import OutcomeUnknownError, SessionNotFoundError, ThrottledError
 from session_store.schema import Attribute
 from session_store.storage.audit_items import audit_event_item
 from session_store.storage.client import ConditionFailedError, TransactionRefusedError
@@ -69,10 +69,10 @@ class SessionTable(SessionLists):
         try:
             return self._updated(write, ends)
         except ConditionFailedError as failed:
-            there = _session(failed.item)
+            there, answer_lost = _session(failed.item), failed.answer_lost
         if there is not None and ends is not None and _ends_sooner(there, write, ends):
             return self._closed_at_its_maximum(write, there.max_expires_at)
-        return _done_or_refused(there, write)
+        return _done_or_refused(there, write, answer_lost=answer_lost)
 
     def _updated(self, write: SessionWrite, ends: int | None) -> Session:
         terms = Terms()
@@ -95,7 +95,7 @@ class SessionTable(SessionLists):
         try:
             return self._updated(write, ends)
         except ConditionFailedError as failed:
-            return _done_or_refused(_session(failed.item), write)
+            return _done_or_refused(_session(failed.item), write, answer_lost=failed.answer_lost)
 
     def _transacted(self, write: SessionWrite) -> Session:
         """Increments and appends, which must not happen twice: by its token a resent request is the same."""
@@ -114,8 +114,15 @@ class SessionTable(SessionLists):
         try:
             self.client.transact([item], token=write.operation_id)
         except TransactionRefusedError as refused:
-            return _done_or_refused(_session(refused.held[0]), write)
-        after = self.read(write.session_id)
+            return _done_or_refused(_session(refused.held[0]), write, answer_lost=refused.answer_lost)
+        return self._after_commit(write.session_id)
+
+    def _after_commit(self, session_id: str) -> Session:
+        """A transaction returns no values. What cannot be read now has been written all the same."""
+        try:
+            after = self.read(session_id)
+        except ThrottledError as error:
+            raise OutcomeUnknownError from error
         if after is None:
             raise SessionNotFoundError
         return after
@@ -126,7 +133,7 @@ class SessionTable(SessionLists):
         update.set(A.TTL, slide.window.ttl)
         update.set(A.SLIDE_AFTER, slide.window.slide_after)
         update.set(A.UPDATED_BY, author_attribute(slide.author))
-        update.set(A.WRITE_REGION, slide.region)
+        update.set(A.WRITE_REGION, slide.guard.region)
         try:
             return session_from(
                 self.client.update(
@@ -186,10 +193,15 @@ def _ends_sooner(there: Session, write: SessionWrite, ends: int) -> bool:
     return there.max_expires_at < ends and violation(there, write.guard) is None
 
 
-def _done_or_refused(there: Session | None, write: SessionWrite) -> Session:
-    """The session where the refused write finds its own work, else the error of the clause that failed."""
+def _done_or_refused(there: Session | None, write: SessionWrite, *, answer_lost: bool) -> Session:
+    """The session where the refused write finds its own work, else the error of the clause that failed.
+
+    Where an answer was lost and another write lies on top, nobody can tell any more.
+    """
     if there is not None and already_done(there, write):
         return there
+    if there is not None and answer_lost:
+        raise OutcomeUnknownError
     raise _refusal(there, write.guard, write.change)
 
 

@@ -6,10 +6,7 @@ import pytest
 
 from infra.api_function import TIMEOUT
 from session_store.bootstrap import (
-    ATTEMPTS,
-    CONNECT_TIMEOUT,
-    READ_TIMEOUT,
-    aws_client,
+    dynamodb_client,
     open_cleanup,
     open_expiry_watch,
     open_store,
@@ -37,7 +34,7 @@ def test_the_client_gives_up_within_the_function_and_the_function_within_the_gat
 
 
 def test_the_timeouts_are_those_of_the_client() -> None:
-    client = aws_client("dynamodb", region="eu-west-1")
+    client = dynamodb_client(region="eu-west-1")
     config: Any = client.meta.config  # its options are set at run time
     assert client.meta.region_name == "eu-west-1"
     assert (config.connect_timeout, config.read_timeout) == (CONNECT_TIMEOUT, READ_TIMEOUT)

@@ -1,0 +1,29 @@
+"""Events for the audit trail, made in the transaction that they tell of."""
+
+from dataclasses import dataclass
+
+from session_store.domain.audit_event import AuditEvent
+from session_store.domain.caller import Caller
+from session_store.domain.session import author_of
+from session_store.domain.times import seconds
+from session_store.ports import Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEvents:
+    ids: Ids
+    region: str
+    retention: int
+    """Seconds that an event is kept."""
+
+    def of(self, caller: Caller, event_name: str, *, session_id: str, at: int) -> AuditEvent:
+        """``at`` in milliseconds. Its ``operation_id`` serves as the transaction's token too."""
+        return AuditEvent(
+            session_id=session_id,
+            event_name=event_name,
+            at=at,
+            author=author_of(caller),
+            region=self.region,
+            operation_id=self.ids.operation_id(),
+            ttl=seconds(at) + self.retention,
+        )

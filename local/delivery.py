@@ -1,0 +1,129 @@
+"""Stream delivery and TTL for what is deployed in the emulator."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.deployment import DEPLOYED_TEMPLATES
+from local.emulator import ACCOUNT, REGION, Emulator
+from local.streams.backlog import Backlogs
+from local.streams.deployed import INVOKING, DeadLetters, LambdaFunction, Stacks
+from local.streams.mapping import EventSourceMapping
+from local.streams.positions import Position, Positions
+from local.streams.reader import Clock, Pauses, RecordSource, ShardReader
+from local.streams.references import Place, resolve
+from local.streams.runner import Delivery, Intervals, Runner, Say, StoppableClock
+from local.streams.source import Shard, ShardSource, Stream, ends
+from local.streams.sweeper import Sweeper
+from local.streams.swept import SweptRecords
+from local.streams.templates import MANIFEST, read_stacks
+
+
+@contextlib.contextmanager
+def delivering(
+    emulator: Emulator,
+    *,
+    ttl_tables: Sequence[str],
+    ttl_attribute: str,
+    say: Say,
+    intervals: Intervals | None = None,
+) -> Iterator[Sequence[EventSourceMapping]]:
+    """Streams are delivered and expired items deleted while the block runs.
+
+    The mappings are those of what is deployed, as ``deployment`` kept its templates; there may be none.
+    Raises ``MappingError`` for a mapping that AWS would refuse or that cannot be honoured here.
+    """
+    state = emulator.state / "streams"
+    clock = StoppableClock()
+    swept = SweptRecords(state / "swept.jsonl")
+    mappings = _mappings(emulator)
+    runner = Runner(
+        deliveries=[
+            Delivery(mapping=mapping, stream=_Mapped.on(emulator, mapping, swept=swept, clock=clock, say=say))
+            for mapping in mappings
+        ],
+        sweepers=[
+            Sweeper(
+                dynamodb=emulator.client("dynamodb"),
+                streams=emulator.client("dynamodbstreams"),
+                table=table,
+                attribute=ttl_attribute,
+                swept=swept,
+                say=say,
+                sleep=clock.sleep,
+            )
+            for table in ttl_tables
+        ],
+        positions=Positions(state / "positions.json"),
+        backlogs=Backlogs(state / "backlogs.json"),
+        clock=clock,
+        say=say,
+        intervals=intervals,
+    )
+    try:
+        runner.start()
+        yield mappings
+    finally:
+        runner.stop()
+
+
+def _mappings(emulator: Emulator) -> Sequence[EventSourceMapping]:
+    folder: Path = emulator.state / DEPLOYED_TEMPLATES
+    if not (folder / MANIFEST).exists():
+        return ()
+    deployed = Stacks(cloudformation=emulator.client("cloudformation"), dynamodb=emulator.client("dynamodb"))
+    return resolve(read_stacks(folder), deployed=deployed, place=Place(region=REGION, account=ACCOUNT))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mapped:
+    """``runner.MappedStream``. Every reader has clients of its own, and so connections of its own."""
+
+    emulator: Emulator
+    mapping: EventSourceMapping
+    stream: Stream
+    swept: SweptRecords
+    clock: Clock
+    say: Say
+
+    @classmethod
+    def on(
+        cls, emulator: Emulator, mapping: EventSourceMapping, *, swept: SweptRecords, clock: Clock, say: Say
+    ) -> "_Mapped":
+        stream = Stream(client=emulator.client("dynamodbstreams"), arn=mapping.stream_arn)
+        return cls(emulator=emulator, mapping=mapping, stream=stream, swept=swept, clock=clock, say=say)
+
+    def shards(self) -> Sequence[Shard]:
+        return self.stream.shards()
+
+    def ends(self) -> Mapping[str, Position]:
+        return ends(self.stream)
+
+    def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
+        client = self.emulator.client("dynamodbstreams")
+        return ShardSource(
+            stream=Stream(client=client, arn=self.mapping.stream_arn),
+            shard_id=shard_id,
+            after=after,
+            swept=self.swept,
+            say=self.say,
+            begins_anew=begins_anew,
+        )
+
+    def reader(
+        self, shard_id: str, *, records: RecordSource, checkpoint: Callable[[str], None], pauses: Pauses
+    ) -> ShardReader:
+        client = self.emulator.client
+        letters = DeadLetters(
+            sqs=client("sqs"), mapping=self.mapping, shard_id=shard_id, clock=self.clock, say=self.say
+        )
+        return ShardReader(
+            settings=self.mapping.settings,
+            source=records,
+            function=LambdaFunction(client=client("lambda", config=INVOKING), arn=self.mapping.function_arn),
+            discard=letters.discard,
+            checkpoint=checkpoint,
+            clock=self.clock,
+            pauses=pauses,
+        )

@@ -1,0 +1,74 @@
+"""The message that tells an on-failure destination of discarded records.
+
+Form: "Retain discarded records for a DynamoDB event source in Lambda" (AWS Lambda Developer Guide). It points
+at the records in the stream; it does not hold them.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from local.streams.records import Record, created_at, sequence_number
+from local.streams.responses import Answer
+
+
+class Condition(StrEnum):
+    """Why records were given up."""
+
+    RETRY_ATTEMPTS_EXHAUSTED = "RetryAttemptsExhausted"
+    RECORD_AGE_EXCEEDED = "RecordAgeExceeded"
+
+
+def discard_message(
+    records: Sequence[Record],
+    *,
+    condition: Condition,
+    invocations: int,
+    answer: Answer | None,
+    function_arn: str,
+    stream_arn: str,
+    shard_id: str,
+    request_id: str,
+    now: float,
+) -> dict[str, Any]:
+    """``records`` has at least one; ``now`` is in seconds since the epoch.
+
+    ``answer`` is that of the last invocation, ``request_id`` its id, or a fresh one where there was none: a
+    record that was too old before it was ever sent has no responseContext.
+    """
+    message: dict[str, Any] = {
+        "requestContext": {
+            "requestId": request_id,
+            "functionArn": function_arn,
+            "condition": condition.value,
+            "approximateInvokeCount": invocations,
+        }
+    }
+    if answer is not None:
+        message["responseContext"] = _response_context(answer)
+    return {
+        **message,
+        "version": "1.0",
+        "timestamp": _iso(now, "milliseconds"),
+        "DDBStreamBatchInfo": {
+            "shardId": shard_id,
+            "startSequenceNumber": sequence_number(records[0]),
+            "endSequenceNumber": sequence_number(records[-1]),
+            "approximateArrivalOfFirstRecord": _iso(created_at(records[0]), "seconds"),
+            "approximateArrivalOfLastRecord": _iso(created_at(records[-1]), "seconds"),
+            "batchSize": len(records),
+            "streamArn": stream_arn,
+        },
+    }
+
+
+def _response_context(answer: Answer) -> dict[str, Any]:
+    context: dict[str, Any] = {"statusCode": answer.status_code, "executedVersion": answer.executed_version}
+    if answer.function_error is not None:
+        context["functionError"] = answer.function_error
+    return context
+
+
+def _iso(seconds: float, precision: str) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec=precision).replace("+00:00", "Z")

@@ -1,0 +1,244 @@
+"""One ordered reader a mapping and shard, and one sweeper a table, each in a thread of its own.
+
+What breaks a reader is said, and the reader begins again at its last position; its neighbours go on. A
+record is delivered at least once.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, Protocol
+
+from local.streams.backlog import Backlog, Backlogs, Resumed, drained
+from local.streams.mapping import EventSourceMapping, StartingPosition
+from local.streams.positions import Position, Positions
+from local.streams.reader import READ_LIMIT, Pauses, Progress, RecordSource, ShardReader
+from local.streams.source import Shard, readable
+
+Say = Callable[[str], None]
+STOP_SECONDS: Final = 20.0
+"""How long ``stop`` waits for invocations that are under way. What they deliver is delivered again."""
+
+MOST_PAGES: Final = 1000
+"""Of undelivered records that are kept a shard."""
+
+
+class StoppableClock:
+    """``reader.Clock`` in real time, for all threads that stop together."""
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+
+    def now(self) -> float:
+        return time.time()
+
+    def sleep(self, seconds: float) -> None:
+        self._stop.wait(seconds)
+
+    def stopped(self) -> bool:
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+
+class MappedStream(Protocol):
+    """A stream as the readers of one mapping need it. Called from several threads."""
+
+    def shards(self) -> Sequence[Shard]: ...
+
+    def ends(self) -> Mapping[str, Position]:
+        """Where each shard ends at the moment."""
+
+    def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
+        """Those that follow ``after``; ``begins_anew`` where it is no loss if the stream lacks it."""
+
+    def reader(
+        self,
+        shard_id: str,
+        *,
+        records: RecordSource,
+        checkpoint: Callable[[str], None],
+        pauses: Pauses,
+    ) -> ShardReader: ...
+
+
+class Sweeping(Protocol):
+    def sweep(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """A mapping and the stream it reads."""
+
+    mapping: EventSourceMapping
+    stream: MappedStream
+
+    @property
+    def key(self) -> str:
+        """Positions are those in one stream: a table that is made anew has another."""
+        return f"{self.mapping.name} {self.mapping.stream_arn}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """In seconds."""
+
+    shards: float = 5.0
+    """Between two looks for new shards."""
+
+    sweep: float = 5.0
+    restart: float = 1.0
+    """Before what broke begins again."""
+
+    reading: Pauses = field(default_factory=Pauses)
+
+
+class Runner:
+    """Runs from ``start`` until ``stop``; once."""
+
+    def __init__(
+        self,
+        *,
+        deliveries: Sequence[Delivery],
+        sweepers: Sequence[Sweeping],
+        positions: Positions,
+        backlogs: Backlogs,
+        clock: StoppableClock,
+        say: Say,
+        intervals: Intervals | None = None,
+    ) -> None:
+        self._deliveries = [delivery for delivery in deliveries if delivery.mapping.settings.enabled]
+        self._sweepers = sweepers
+        self._positions = positions
+        self._backlogs = backlogs
+        self._clock = clock
+        self._say = say
+        self._intervals = intervals or Intervals()
+        self._threads: list[threading.Thread] = []
+        self._reading: set[tuple[str, str]] = set()
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Returns when it is settled where each new mapping begins."""
+        for delivery in self._deliveries:
+            self._settle_start(delivery)
+            self._run(delivery.mapping.name, partial(self._follow, delivery))
+        for sweeper in self._sweepers:
+            self._run("ttl sweeper", partial(self._sweep, sweeper))
+
+    def stop(self) -> None:
+        """Threads that do not end in time are left behind; they die with the process."""
+        self._clock.stop()
+        deadline = time.monotonic() + STOP_SECONDS
+        with self._lock:
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        try:
+            self._keep_backlogs()
+        except Exception as error:  # noqa: BLE001 - a stream out of reach must not keep the rest from stopping
+            self._say(f"what is not delivered yet could not be kept: {type(error).__name__}: {error}")
+
+    def _settle_start(self, delivery: Delivery) -> None:
+        """LATEST means the end at the mapping's first start, not at each; later shards are read whole."""
+        latest = delivery.mapping.settings.starting_position is StartingPosition.LATEST
+        if latest and not self._positions.of(delivery.key):
+            self._positions.keep(delivery.key, delivery.stream.ends())
+
+    def _follow(self, delivery: Delivery) -> None:
+        while not self._clock.stopped():
+            self._start_readers(delivery)
+            self._clock.sleep(self._intervals.shards)
+
+    def _start_readers(self, delivery: Delivery) -> None:
+        finished = {
+            shard for shard, position in self._positions.of(delivery.key).items() if position.finished
+        }
+        for shard in readable(delivery.stream.shards(), finished=finished):
+            reading = (delivery.key, shard.shard_id)
+            if reading not in self._reading:
+                self._reading.add(reading)
+                self._run(
+                    f"{delivery.mapping.name} {shard.shard_id}",
+                    partial(self._read, delivery, shard.shard_id),
+                )
+
+    def _read(self, delivery: Delivery, shard_id: str) -> None:
+        def done(sequence_number: str) -> None:
+            self._positions.keep(delivery.key, {shard_id: Position(after=sequence_number)})
+
+        reader = delivery.stream.reader(
+            shard_id,
+            records=self._undelivered(delivery, shard_id),
+            checkpoint=done,
+            pauses=self._intervals.reading,
+        )
+        while True:
+            match reader.deliver_next():
+                case Progress.IDLE:
+                    self._clock.sleep(self._intervals.reading.poll)
+                case Progress.MOVED:
+                    pass
+                case Progress.STOPPED:
+                    return
+                case Progress.ENDED:
+                    after = self._positions.of(delivery.key).get(shard_id, Position()).after
+                    self._positions.keep(delivery.key, {shard_id: Position(after=after, finished=True)})
+                    return
+
+    def _undelivered(self, delivery: Delivery, shard_id: str) -> RecordSource:
+        after = self._positions.of(delivery.key).get(shard_id, Position()).after
+        kept = self._backlogs.of(delivery.key, shard_id)
+        if kept is None:
+            return delivery.stream.records(shard_id, after=after, begins_anew=False)
+        backlog = kept.since(after)
+        stream = delivery.stream.records(shard_id, after=backlog.end, begins_anew=kept.covers(after))
+        return Resumed(backlog=backlog, stream=stream)
+
+    def _keep_backlogs(self) -> None:
+        """Of what was still to be delivered: the stream may not outlive this run."""
+        backlogs: dict[str, dict[str, Backlog]] = {}
+        for delivery in self._deliveries:
+            positions = self._positions.of(delivery.key)
+            finished = {shard for shard, position in positions.items() if position.finished}
+            backlogs[delivery.key] = {
+                shard.shard_id: Backlog(
+                    after=positions.get(shard.shard_id, Position()).after,
+                    records=drained(
+                        self._undelivered(delivery, shard.shard_id), limit=READ_LIMIT, most_pages=MOST_PAGES
+                    ),
+                )
+                for shard in delivery.stream.shards()
+                if shard.shard_id not in finished
+            }
+        self._backlogs.keep(backlogs)
+
+    def _sweep(self, sweeper: Sweeping) -> None:
+        while not self._clock.stopped():
+            sweeper.sweep()
+            self._clock.sleep(self._intervals.sweep)
+
+    def _run(self, name: str, work: Callable[[], None]) -> None:
+        thread = threading.Thread(target=self._persist, args=(name, work), name=name, daemon=True)
+        with self._lock:
+            self._threads.append(thread)
+            if not self._clock.stopped():
+                thread.start()
+            else:
+                self._threads.remove(thread)
+
+    def _persist(self, name: str, work: Callable[[], None]) -> None:
+        """Until ``work`` is done or all is to stop."""
+        while not self._clock.stopped():
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001 - whatever breaks one thread must not stop delivery
+                if self._clock.stopped():
+                    return
+                self._say(f"{name}: {type(error).__name__}: {error}; again in {self._intervals.restart:g} s")
+                self._clock.sleep(self._intervals.restart)
+            else:
+                return

@@ -1,0 +1,134 @@
+"""Synthesized templates: their stream mappings, and the same templates without them.
+
+A CDK cloud assembly is a folder with ``manifest.json`` and a template a stack.
+"""
+
+import copy
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from local.streams.mapping import MappingError
+
+MANIFEST: Final = "manifest.json"
+_MAPPING: Final = "AWS::Lambda::EventSourceMapping"
+_TABLES: Final = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    name: str
+    file: str
+    """The template's name in its folder."""
+
+    template: Mapping[str, Any]
+
+    @property
+    def resources(self) -> Mapping[str, Any]:
+        resources: Mapping[str, Any] = self.template.get("Resources", {})
+        return resources
+
+
+def read_stacks(folder: Path) -> tuple[Stack, ...]:
+    """The stacks of a cloud assembly, or of what ``keep_templates`` kept of one."""
+    artifacts = json.loads((folder / MANIFEST).read_text())["artifacts"]
+    return tuple(
+        Stack(
+            name=artifact["properties"].get("stackName", name),
+            file=artifact["properties"]["templateFile"],
+            template=json.loads((folder / artifact["properties"]["templateFile"]).read_text()),
+        )
+        for name, artifact in artifacts.items()
+        if artifact["type"] == "aws:cloudformation:stack"
+    )
+
+
+def keep_templates(assembly: Path, folder: Path) -> None:
+    """Keep in ``folder`` what ``read_stacks`` needs of ``assembly``, in the place of what was there."""
+    stacks = read_stacks(assembly)
+    folder.mkdir(parents=True, exist_ok=True)
+    for earlier in folder.glob("*.json"):
+        earlier.unlink()
+    for name in (MANIFEST, *(stack.file for stack in stacks)):
+        (folder / name).write_bytes((assembly / name).read_bytes())
+
+
+def stream_mappings(stacks: Sequence[Stack]) -> Iterator[tuple[Stack, str, Mapping[str, Any]]]:
+    """Stack, logical id and Properties of each mapping whose source is a DynamoDB stream."""
+    for stack in stacks:
+        for logical_id, resource in stack.resources.items():
+            if resource["Type"] == _MAPPING:
+                properties = resource.get("Properties", {})
+                if _is_stream(properties.get("EventSourceArn"), stack, stacks):
+                    yield stack, logical_id, properties
+
+
+def without_stream_mappings(stacks: Sequence[Stack]) -> Mapping[str, Mapping[str, Any]]:
+    """The templates to deploy instead, by file, of those stacks that have a stream mapping.
+
+    Raises ``MappingError`` where something else refers to a mapping: it could not be deployed without it.
+    """
+    removed: dict[str, set[str]] = {}
+    for stack, logical_id, _ in stream_mappings(stacks):
+        removed.setdefault(stack.file, set()).add(logical_id)
+    return {stack.file: _without(stack, removed[stack.file]) for stack in stacks if stack.file in removed}
+
+
+def _without(stack: Stack, removed: set[str]) -> Mapping[str, Any]:
+    template = copy.deepcopy(dict(stack.template))
+    template["Resources"] = {
+        logical_id: _independent(resource, removed)
+        for logical_id, resource in template["Resources"].items()
+        if logical_id not in removed
+    }
+    referred = removed.intersection(_references(template))
+    if referred:
+        raise MappingError(
+            f"{stack.name}: {', '.join(sorted(referred))} is referred to by the rest of its template"
+        )
+    return template
+
+
+def _independent(resource: Mapping[str, Any], removed: set[str]) -> dict[str, Any]:
+    awaited = resource.get("DependsOn", [])
+    rest = [name for name in ([awaited] if isinstance(awaited, str) else awaited) if name not in removed]
+    others = {name: value for name, value in resource.items() if name != "DependsOn"}
+    return {**others, "DependsOn": rest} if rest else others
+
+
+def _references(value: object) -> Iterator[str]:
+    """Logical ids that Ref and Fn::GetAtt name, anywhere in ``value``."""
+    if isinstance(value, Mapping):
+        match list(value.items()):
+            case [("Ref", str() as name)] | [("Fn::GetAtt", [str() as name, *_])]:
+                yield name
+            case [("Fn::GetAtt", str() as dotted)]:
+                yield dotted.split(".")[0]
+            case items:
+                for _, child in items:
+                    yield from _references(child)
+    elif isinstance(value, list):
+        for child in value:
+            yield from _references(child)
+
+
+def _is_stream(source: object, stack: Stack, stacks: Sequence[Stack]) -> bool:
+    """Told by what the source's ARN is made from, through exports of the other stacks too."""
+    match source:
+        case str():
+            return ":dynamodb:" in source
+        case {"Fn::GetAtt": [str() as logical_id, str()]}:
+            return stack.resources.get(logical_id, {}).get("Type") in _TABLES
+        case {"Fn::ImportValue": str() as export}:
+            return any(
+                _is_stream(output["Value"], exporter, stacks)
+                for exporter in stacks
+                for output in exporter.template.get("Outputs", {}).values()
+                if output.get("Export", {}).get("Name") == export
+            )
+        case {"Fn::Join": [str() as separator, list() as parts]}:
+            return ":dynamodb:" in separator.join(part if isinstance(part, str) else "" for part in parts)
+        case _:
+            return False

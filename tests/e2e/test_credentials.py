@@ -1,0 +1,133 @@
+"""Who cannot prove who calls is turned away before any code of ours runs, and nothing secret is logged."""
+
+import json
+import secrets
+import time
+from collections.abc import Callable
+
+import pytest
+
+from local.emulator import Credentials
+from local.signed_http import Answer, Api
+from tests.support.calls import Acting, append, assert_problem, create, read, tool_call
+from tests.support.emulator import LiveStack
+from tests.support.logs import log_lines
+from tests.support.raw_table import RawTable
+
+LOG_SECONDS = 20
+Send = Callable[[LiveStack, str], Answer]
+
+
+def unsigned(stack: LiveStack, path: str) -> Answer:
+    return stack.api().call("PUT", path, {"stolen": 1}, {"If-Match": "*"})
+
+
+def of_an_unknown_key(stack: LiveStack, path: str) -> Answer:
+    key = Credentials(access_key_id="AKIAEXAMPLEEXAMPLE00", secret_access_key="of nobody")
+    return stack.api("tenant-a").as_(key).call("PUT", path, {"stolen": 1}, {"If-Match": "*"})
+
+
+def of_a_guessed_secret(stack: LiveStack, path: str) -> Answer:
+    key = Credentials(access_key_id=stack.tenants["tenant-a"].access_key_id, secret_access_key="guessed")
+    return stack.api("tenant-a").as_(key).call("PUT", path, {"stolen": 1}, {"If-Match": "*"})
+
+
+def with_another_body(stack: LiveStack, path: str) -> Answer:
+    return tampered(stack.api("tenant-a"), signed=(path, b'{"a":1}'), sent=(path, b'{"stolen":1}'))
+
+
+def with_another_path(stack: LiveStack, path: str) -> Answer:
+    return tampered(stack.api("tenant-a"), signed=("/sessions", b"{}"), sent=(path, b"{}"))
+
+
+def with_another_header(stack: LiveStack, path: str) -> Answer:
+    headers = {"Session-Subject": "mallory", "If-Match": "*"}
+    api = stack.api("tenant-a")
+    signed = api._signed("PUT", api._base + path, b"{}", headers)
+    return api._send("PUT", api._base + path, b"{}", {**signed, "Session-Subject": "alice"})
+
+
+def tampered(api: Api, *, signed: tuple[str, bytes], sent: tuple[str, bytes]) -> Answer:
+    """Signed for one request, sent with another."""
+    headers = api._signed("PUT", api._base + signed[0], signed[1], {"If-Match": "*"})
+    return api._send("PUT", api._base + sent[0], sent[1], headers)
+
+
+INTRUDERS: list[Send] = [
+    unsigned,
+    of_an_unknown_key,
+    of_a_guessed_secret,
+    with_another_body,
+    with_another_path,
+    with_another_header,
+]
+
+
+def invocations(stack: LiveStack) -> int:
+    """How often the function was called, as the platform's own log lines tell."""
+    return sum(line.startswith("START ") for line in log_lines(stack))
+
+
+def await_invocations(stack: LiveStack, count: int) -> int:
+    """How many there are once there are ``count``: a log line may come after the answer."""
+    deadline = time.monotonic() + LOG_SECONDS
+    while time.monotonic() < deadline:
+        found = invocations(stack)
+        if found >= count:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"fewer than {count} invocations logged within {LOG_SECONDS} s")
+
+
+@pytest.mark.parametrize("send", INTRUDERS)
+def test_who_cannot_prove_to_be_the_caller_is_refused(
+    deployed: LiveStack, api: Acting, raw: RawTable, send: Send
+) -> None:
+    session_id = create(api)["sessionId"]
+    before = raw.partition(session_id)
+    answer = send(deployed, f"/sessions/{session_id}/state")
+    assert answer.status in {401, 403}
+    assert_problem(answer, answer.status, {401: "unauthenticated", 403: "forbidden"}[answer.status])
+    assert raw.partition(session_id) == before
+
+
+def test_no_code_runs_for_who_is_refused(deployed: LiveStack, api: Acting) -> None:
+    """Other tests may call meanwhile, so it counts if it holds in one of five tries."""
+    path = f"/sessions/{create(api)['sessionId']}/state"
+    counted = []
+    for _ in range(5):
+        before = await_invocations(deployed, 1)
+        for send in INTRUDERS:
+            assert send(deployed, path).status in {401, 403}
+        assert api.call("GET", "/sessions").status == 200
+        counted.append(await_invocations(deployed, before + 1) - before)
+        if counted[-1] == 1:
+            return
+    raise AssertionError(f"more calls of the function than the one admitted: {counted}")
+
+
+def test_a_request_is_found_in_the_log_by_its_id(deployed: LiveStack, api: Acting) -> None:
+    before = invocations(deployed)
+    instance = api.call("GET", "/sessions/unknown").json["instance"]
+    await_invocations(deployed, before + 1)
+    assert [line for line in log_lines(deployed) if instance in line]
+
+
+def test_no_log_line_holds_what_callers_keep_in_the_store(deployed: LiveStack, api: Acting) -> None:
+    marker = f"marker-{secrets.token_hex(16)}"
+    before = invocations(deployed)
+    session = create(api, {"state": {"k": marker, marker: 1}, "protocol": {"token": marker}})
+    path = f"/sessions/{session['sessionId']}"
+    append(api, session["sessionId"], marker)
+    api.call("PUT", f"{path}/tool-calls/c1", tool_call(input=marker, output={marker: marker}))
+    api.call("PUT", f"{path}/tool-calls/c1", tool_call(input="other", output={marker: marker}))
+    api.call("PATCH", f"{path}/state", {"increment": {"k": 1}, "set": {"other": marker}})
+    api.call("PATCH", f"{path}/state", {"append": {marker: [1]}})
+    api.call("POST", "/sessions", {marker: 1})
+    api.call("POST", "/sessions", json.dumps({"state": marker}).encode() + b"}")
+    api.call("GET", f"{path}?{marker}=1", headers={"Authorization": f"Bearer {marker}"})
+    api.call("GET", path, headers={"Session-Min-Version": marker})
+    api.call("GET", f"/sessions/{marker}")
+    assert read(api, session["sessionId"])["state"]["k"] == marker
+    await_invocations(deployed, before + 12)
+    assert [line for line in log_lines(deployed) if marker in line] == []
