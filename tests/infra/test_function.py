@@ -73,7 +73,6 @@ def test_the_api_may_use_items_of_the_table_and_add_to_the_audit(dev: Synthesize
     allowed = dev.allowed("session_api")
     assert named(allowed, "table/session-store-dev") == {
         "dynamodb:BatchGetItem",
-        "dynamodb:ConditionCheckItem",
         "dynamodb:DeleteItem",
         "dynamodb:GetItem",
         "dynamodb:PutItem",

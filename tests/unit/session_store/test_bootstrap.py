@@ -13,6 +13,7 @@ from session_store.bootstrap import (
 )
 from session_store.deadline import Deadline
 from session_store.settings import CleanupSettings, WatchSettings
+from session_store.storage.attempts import ATTEMPTS, CONNECT_TIMEOUT, READ_TIMEOUT
 from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.revocation_endpoint import RevocationEndpoint
 from session_store.storage.session_table import SessionTable
@@ -38,14 +39,14 @@ def test_the_timeouts_are_those_of_the_client() -> None:
     config: Any = client.meta.config  # its options are set at run time
     assert client.meta.region_name == "eu-west-1"
     assert (config.connect_timeout, config.read_timeout) == (CONNECT_TIMEOUT, READ_TIMEOUT)
-    assert config.retries["total_max_attempts"] == ATTEMPTS
+    assert config.retries["total_max_attempts"] == 1
 
 
 def test_a_store_is_opened_on_dynamodb_with_the_machines_clock() -> None:
     store = open_store(settings(status_shards=7))
     assert isinstance(store.sessions.storage, SessionTable)
     assert store.sessions.storage.shards == 7
-    assert store.sessions.storage.client.conflicts.deadline is store.deadline
+    assert store.sessions.storage.client.attempts.deadline is store.deadline
     assert isinstance(store.sessions.clock, SystemClock)
     assert isinstance(store.sessions.ids, RandomIds)
 
@@ -75,14 +76,14 @@ def test_a_clean_up_is_opened_with_what_is_configured() -> None:
     assert isinstance(whole.revocations.revoker, RevocationEndpoint)
     assert (whole.revocations.revoker.url, whole.revocations.revoker.client_secret) == (endpoint, "client")
     assert isinstance(whole.sessions, SessionTable)
-    assert whole.sessions.client.conflicts.deadline is whole.deadline
+    assert whole.sessions.client.attempts.deadline is whole.deadline
 
 
 def test_a_watch_is_opened_on_dynamodb() -> None:
     watch = open_expiry_watch(settings(status_shards=7), WatchSettings(event_bus="events", within=900))
     assert isinstance(watch.sessions, SessionTable)
     assert watch.sessions.shards == 7
-    assert watch.sessions.client.conflicts.deadline is watch.deadline
+    assert watch.sessions.client.attempts.deadline is watch.deadline
 
 
 def test_a_deadline_has_no_limit_until_one_is_set() -> None:
