@@ -1,5 +1,6 @@
 """The operations of the API: declared once, served by the resolver, described by the OpenAPI document."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -8,7 +9,7 @@ import msgspec
 
 from session_api import problems
 from session_api.problems import Problem
-from session_api.requests import Request
+from session_api.requests import IDEMPOTENCY_KEY, IF_MATCH, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,7 @@ class Operation:
     path: str
     run: Run
     summary: str
+    description: str
     body: type | None
     answer: type | None
     statuses: tuple[int, ...]
@@ -51,6 +53,13 @@ class Operation:
     @property
     def name(self) -> str:
         return self.run.__name__
+
+    @property
+    def refused_headers(self) -> tuple[str, ...]:
+        """Conditions of a write that this operation does not take."""
+        if self.method == "GET" or self.conditional:
+            return (IDEMPOTENCY_KEY,)
+        return (IDEMPOTENCY_KEY, IF_MATCH)
 
 
 OPERATIONS: Final[list[Operation]] = []
@@ -79,7 +88,7 @@ def operation(
     """Declare a route. ``conditional``: it takes If-Match. ``anonymous``: it needs no caller."""
 
     def declare(run: Run) -> Run:
-        summary = (run.__doc__ or "").strip().splitlines()[0]
+        summary, _, description = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
         shared = () if anonymous else SHARED_PROBLEMS
         OPERATIONS.append(
             Operation(
@@ -87,6 +96,7 @@ def operation(
                 path=path,
                 run=run,
                 summary=summary,
+                description=description,
                 body=body,
                 answer=answer,
                 statuses=statuses,
