@@ -6,6 +6,7 @@ import http.client
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -222,3 +223,6 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    # The functions' processes, of the emulator's own group, notice its end only after a while.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
