@@ -69,7 +69,6 @@ def test_the_function_may_use_items_of_the_table_and_never_scan(dev: Synthesized
     (actions,) = (a for a, resource in statements(dev) if resource.endswith("table/session-store-dev"))
     assert actions == {
         "dynamodb:BatchGetItem",
-        "dynamodb:ConditionCheckItem",
         "dynamodb:DeleteItem",
         "dynamodb:GetItem",
         "dynamodb:PutItem",

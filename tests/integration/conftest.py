@@ -12,7 +12,7 @@ from session_store.deadline import Deadline
 from session_store.ports import Storage
 from session_store.settings import Settings
 from session_store.storage.memory import memory_storage
-from tests.support.samples import REGION
+from tests.support.samples import settings
 from tests.support.tables import create_tables
 
 if TYPE_CHECKING:
@@ -20,26 +20,13 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def settings() -> Settings:
-    name = secrets.token_hex(4)
-    return Settings(
-        table=f"contract-{name}",
-        audit_table=f"contract-audit-{name}",
-        region=REGION,
-        regions=(REGION,),
-        delegates=frozenset(),
-        status_shards=4,
-        audit_retention=90 * 86_400,
-        gateway_decodes_path=False,
-    )
-
-
-@pytest.fixture(scope="session")
-def tables(emulator: Emulator, settings: Settings) -> Settings:
+def tables(emulator: Emulator) -> Settings:
     """The settings, once the tables that they name exist."""
+    name = secrets.token_hex(4)
+    named = settings(table=f"contract-{name}", audit_table=f"contract-audit-{name}")
     client: DynamoDBClient = emulator.client("dynamodb")
-    create_tables(client, table=settings.table, audit_table=settings.audit_table)
-    return settings
+    create_tables(client, table=named.table, audit_table=named.audit_table)
+    return named
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from tests.support.faults import (
     refuse,
 )
 from tests.support.samples import (
-    NOW,
+    NOW_MS,
     a_call,
     a_guard,
     a_message,
@@ -85,7 +85,7 @@ def test_other_writes_whose_answer_is_lost_are_done_once(
 def test_closing_a_short_session_whose_answer_is_lost_is_done_once(
     on_dynamodb: Storage, dynamodb: "DynamoDBClient"
 ) -> None:
-    session = a_session(status=Status.CLOSING, max_expires_at=NOW // 1000 + 7200)
+    session = a_session(status=Status.CLOSING, max_expires_at=NOW_MS // 1000 + 7200)
     on_dynamodb.sessions.create(session)
     lose_first_answer(dynamodb, "UpdateItem")
     write = a_write(session, Transition(to=Status.CLOSED), statuses=PREDECESSORS[Status.CLOSED])
@@ -121,7 +121,7 @@ def test_a_recorded_call_whose_answer_is_lost_is_recorded_once_and_new(
     lose_first_answer(dynamodb, "TransactWriteItems")
     session = a_session()
     claim, record = a_call(session, "c1")
-    assert on_dynamodb.tool_calls.record(claim, record, an_event(session), now_ms=NOW) is None
+    assert on_dynamodb.tool_calls.record(claim, record, an_event(session), now_ms=NOW_MS) is None
     assert on_dynamodb.tool_calls.page(session.session_id, PageRequest(limit=9)).items == (record,)
 
 

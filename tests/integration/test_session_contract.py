@@ -30,7 +30,7 @@ from session_store.errors import (
 from session_store.ports import Storage
 from tests.support.samples import (
     HOUR,
-    NOW,
+    NOW_MS,
     NOW_SECONDS,
     OWNER,
     STRANGER,
@@ -81,7 +81,7 @@ def test_an_absent_session_reads_as_none(storage: Storage) -> None:
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_write_makes_of_a_session_what_the_domain_says(storage: Storage, change: Change) -> None:
     session = kept(storage, state=STATE)
-    write = a_write(session, change, now_ms=NOW + 5, version=1)
+    write = a_write(session, change, now_ms=NOW_MS + 5, version=1)
     expected = changed(session, write)
     assert storage.sessions.write(write) == expected
     assert storage.sessions.read(session.session_id) == expected
@@ -200,7 +200,7 @@ def test_an_item_past_the_limit_is_refused_and_nothing_changes(storage: Storage)
 
 def test_a_slide_moves_the_end_and_not_the_version(storage: Storage) -> None:
     session = kept(storage)
-    later = NOW + 400_000
+    later = NOW_MS + 400_000
     slid = storage.sessions.slide(a_slide(session, now_ms=later))
     assert slid is not None
     assert (slid.ttl, slid.version) == (later // 1000 + HOUR, 1)
@@ -222,13 +222,13 @@ def test_a_slide_that_is_not_due_or_not_allowed_leaves_the_session(
     storage: Storage, changes: dict[str, Any], later: int
 ) -> None:
     session = kept(storage, **changes)
-    assert storage.sessions.slide(a_slide(session, now_ms=NOW + later)) == session
+    assert storage.sessions.slide(a_slide(session, now_ms=NOW_MS + later)) == session
     assert storage.sessions.read(session.session_id) == session
 
 
 def test_a_slide_of_a_session_that_is_gone_makes_none(storage: Storage) -> None:
     session = a_session()
-    assert storage.sessions.slide(a_slide(session, now_ms=NOW + 400_000)) is None
+    assert storage.sessions.slide(a_slide(session, now_ms=NOW_MS + 400_000)) is None
     assert storage.sessions.read(session.session_id) is None
 
 
@@ -263,12 +263,12 @@ def owner_alone() -> Owner:
 @pytest.mark.parametrize("descending", [True, False])
 def test_owned_sessions_come_page_by_page_each_once(storage: Storage, *, descending: bool) -> None:
     owner = owner_alone()
-    sessions = [kept(storage, owner=owner, created_at=NOW + at // 2) for at in range(7)]
+    sessions = [kept(storage, owner=owner, created_at=NOW_MS + at // 2) for at in range(7)]
     kept(storage)
     seen: list[str] = []
     page: PageRequest[Any] = PageRequest(limit=3, descending=descending)
     for _ in range(10):
-        found = storage.sessions.page_owned(owner, status=None, now_ms=NOW, page=page)
+        found = storage.sessions.page_owned(owner, status=None, now_ms=NOW_MS, page=page)
         seen.extend(session.session_id for session in found.items)
         if found.next is None:
             break
@@ -284,13 +284,13 @@ def test_a_list_shows_no_expired_session_and_only_the_status_asked_for(storage: 
     kept(storage, owner=owner, ttl=NOW_SECONDS)
     kept(storage, owner=owner, status=Status.CLOSED)
     found = storage.sessions.page_owned(
-        owner, status=Status.ACTIVE, now_ms=NOW, page=PageRequest(limit=100, descending=True)
+        owner, status=Status.ACTIVE, now_ms=NOW_MS, page=PageRequest(limit=100, descending=True)
     )
     assert [session.session_id for session in found.items] == [active.session_id]
 
 
 def test_expiring_sessions_come_soonest_first_each_once_over_all_shards(storage: Storage) -> None:
-    far = NOW + 10**9
+    far = NOW_MS + 10**9
     ends = {
         kept(storage, ttl=far // 1000 + 1 + at // 3).session_id: far // 1000 + 1 + at // 3 for at in range(30)
     }

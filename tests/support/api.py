@@ -12,7 +12,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from session_api.resolver import Resolver
 from tests.support.gateway import rest_event
-from tests.support.world import World, settings
+from tests.support.samples import settings
+from tests.support.world import World
 
 ANYONE: Final = frozenset({"*"})
 NUMBERS: Final = itertools.count()
@@ -69,7 +70,7 @@ class InProcessApi:
     ) -> Answer:
         named = {} if subject is None else {"Session-Subject": subject}
         sent = rest_event(method, path, body=body, headers={**named, **(headers or {})}, **event)
-        answer = self._app.resolve(self._resolver.event(sent), LambdaContext())
+        answer = self._app.resolve(self._resolver.with_encoded_path(sent), LambdaContext())
         fields = {name: values[-1] for name, values in answer["multiValueHeaders"].items()}
         return Answer(status=answer["statusCode"], headers=fields, text=answer["body"])
 

@@ -10,7 +10,7 @@ from session_store.errors import ThrottledError
 from session_store.storage.memory import MemoryMessages, MemorySessions
 from tests.support.api import InProcessApi
 from tests.support.gateway import REQUEST_ID
-from tests.support.sessions import SESSION_ID
+from tests.support.samples import SESSION_ID
 from tests.support.world import World
 
 MARKER = "marker-7d1f"

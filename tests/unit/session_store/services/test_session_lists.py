@@ -7,7 +7,8 @@ import pytest
 from session_store.domain.page import PageRequest
 from session_store.domain.session import Status
 from session_store.errors import ForbiddenError
-from tests.support.world import ALICE, BOB, DAY, OPERATOR, STRANGER, World
+from tests.support.samples import ALICE, BOB, DAY, OPERATOR, STRANGER
+from tests.support.world import World
 
 
 def owned(world: World, *, status: Status | None = None, limit: int = 2, **page: Any) -> list[list[str]]:
