@@ -4,15 +4,16 @@ import secrets
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import boto3
 import pytest
 
 from local.emulator import Emulator
-from session_store.bootstrap import dynamodb_storage
+from session_store.bootstrap import dynamodb_client, dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.ports import Storage
 from session_store.settings import Settings
 from session_store.storage.memory import memory_storage
-from tests.support.samples import settings
+from tests.support.samples import REGION, settings
 from tests.support.tables import create_tables
 
 if TYPE_CHECKING:
@@ -30,15 +31,23 @@ def tables(emulator: Emulator) -> Settings:
 
 
 @pytest.fixture
-def dynamodb(emulator: Emulator) -> "DynamoDBClient":
-    """A client of a test's own, so that what it hooks into the client goes with it."""
-    client: DynamoDBClient = emulator.client("dynamodb")
-    return client
+def dynamodb(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> "DynamoDBClient":
+    """The product's client, a test's own, so that what the test hooks into it goes with it."""
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    return dynamodb_client(region=REGION)
 
 
 @pytest.fixture
 def on_dynamodb(dynamodb: "DynamoDBClient", tables: Settings) -> Storage:
     return dynamodb_storage(tables, dynamodb, Deadline())
+
+
+@pytest.fixture
+def bystander(emulator: Emulator, tables: Settings) -> Storage:
+    """The same tables through another client, which has no bad day."""
+    return dynamodb_storage(tables, emulator.client("dynamodb"), Deadline())
 
 
 @pytest.fixture(params=["dynamodb", "memory"])

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from functools import partial
 
 import pytest
 
-from session_store.domain.message import Message
 from session_store.domain.page import PageRequest
 from session_store.ports import Storage
+from tests.support.pages import every_item
 from tests.support.samples import NOW_SECONDS, a_message, a_session, operation_id
 
 
@@ -68,7 +68,7 @@ def test_messages_come_in_the_order_of_their_ids_page_by_page(storage: Storage, 
     for message in reversed(messages):
         storage.messages.put(message)
     storage.messages.put(a_message(a_session()))
-    assert _all(storage, session.session_id, limit=7, descending=descending) == (
+    assert every_item(partial(storage.messages.page, session.session_id), limit=7, descending=descending) == (
         messages[::-1] if descending else messages
     )
 
@@ -91,16 +91,4 @@ def test_a_page_ends_before_an_answer_would_be_too_large(storage: Storage) -> No
     found = storage.messages.page(session.session_id, PageRequest(limit=100))
     assert sum(len(message.content) for message in found.items) < 5_000_000
     assert found.next is not None
-    assert _all(storage, session.session_id, limit=100) == messages
-
-
-def _all(storage: Storage, session_id: str, *, limit: int, descending: bool = False) -> list[Message]:
-    seen: list[Message] = []
-    page: PageRequest[Any] = PageRequest(limit=limit, descending=descending)
-    for _ in range(100):
-        found = storage.messages.page(session_id, page)
-        seen.extend(found.items)
-        if found.next is None:
-            return seen
-        page = replace(page, after=found.next)
-    raise AssertionError("the list has no end")
+    assert every_item(partial(storage.messages.page, session.session_id), limit=100) == messages

@@ -1,13 +1,13 @@
 """What every ToolCallStorage promises."""
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import pytest
 
-from session_store.domain.page import PageRequest
 from session_store.domain.tool_call import ToolCallRecord
 from session_store.ports import Storage
+from tests.support.pages import every_item
 from tests.support.samples import NOW_MS, NOW_SECONDS, a_call, a_session, an_event
 
 IDS = ["a", "a#b", "a%23b", "a%2523b", "x" * 256]
@@ -28,7 +28,7 @@ def test_a_taken_call_id_keeps_its_claim_and_its_record(storage: Storage) -> Non
     other = replace(record, output="other", started_at=NOW_MS + 1)
     again = replace(claim, outcome_hash="other", started_at=NOW_MS + 1)
     assert storage.tool_calls.record(again, other, an_event(session), now_ms=NOW_MS + 1) == claim
-    assert _all(storage, session.session_id, limit=10) == [record]
+    assert every_item(partial(storage.tool_calls.page, session.session_id), limit=10) == [record]
 
 
 def test_an_expired_claim_counts_as_none(storage: Storage) -> None:
@@ -47,7 +47,7 @@ def test_ids_that_look_like_parts_of_a_key_stay_apart(storage: Storage) -> None:
     for tool_call_id, (claim, record) in calls.items():
         assert storage.tool_calls.read_claim(session.session_id, tool_call_id) == claim
         assert storage.tool_calls.read_record(claim) == record
-    listed = _all(storage, session.session_id, limit=2)
+    listed = every_item(partial(storage.tool_calls.page, session.session_id), limit=2)
     assert sorted(record.tool_call_id for record in listed) == sorted(IDS)
 
 
@@ -62,16 +62,7 @@ def test_calls_come_in_time_order_page_by_page(storage: Storage, *, descending: 
     expected = sorted(
         records, key=lambda record: (record.started_at, record.tool_call_id), reverse=descending
     )
-    assert _all(storage, session.session_id, limit=2, descending=descending) == expected
-
-
-def _all(storage: Storage, session_id: str, *, limit: int, descending: bool = False) -> list[ToolCallRecord]:
-    seen: list[ToolCallRecord] = []
-    page: PageRequest[Any] = PageRequest(limit=limit, descending=descending)
-    for _ in range(100):
-        found = storage.tool_calls.page(session_id, page)
-        seen.extend(found.items)
-        if found.next is None:
-            return seen
-        page = replace(page, after=found.next)
-    raise AssertionError("the list has no end")
+    assert (
+        every_item(partial(storage.tool_calls.page, session.session_id), limit=2, descending=descending)
+        == expected
+    )

@@ -22,6 +22,7 @@ from session_store.domain.session import (
 from session_store.domain.session_write import Change, Guard, SessionWrite
 from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ClaimStatus, ToolCallRecord
+from session_store.ports import Storage
 from session_store.settings import Settings
 
 REGION: Final = "us-east-1"
@@ -82,6 +83,13 @@ def a_session(**changes: Any) -> Session:
         state={},
     )
     return replace(session, **changes)
+
+
+def kept(storage: Storage, **changes: Any) -> Session:
+    """``a_session`` that the storage has."""
+    session = a_session(**changes)
+    storage.sessions.create(session)
+    return session
 
 
 def a_guard(**changes: Any) -> Guard:
