@@ -75,11 +75,11 @@ def test_messages_come_in_the_order_of_their_ids_page_by_page(storage: Storage, 
 
 def test_a_page_is_full_though_it_is_larger_than_one_answer_of_dynamodb(storage: Storage) -> None:
     session = a_session()
-    messages = [a_message(session, "x" * 250_000) for _ in range(10)]
+    messages = [a_message(session, "x" * 230_000) for _ in range(6)]
     for message in messages:
         storage.messages.put(message)
-    found = storage.messages.page(session.session_id, PageRequest(limit=9))
-    assert [message.message_id for message in found.items] == [message.message_id for message in messages[:9]]
+    found = storage.messages.page(session.session_id, PageRequest(limit=5))
+    assert [message.message_id for message in found.items] == [message.message_id for message in messages[:5]]
     assert found.next is not None
 
 
