@@ -9,6 +9,7 @@ from session_store.bootstrap import store_on
 from session_store.domain.json_values import encode
 from session_store.domain.session import Session
 from session_store.ports import Storage
+from session_store.services.payloads import INLINE_LIMIT
 from tests.support.api import Answer, StoreApi
 from tests.support.samples import NOW_MS, a_call, a_message, an_event, kept, settings
 from tests.support.world import SettableClock
@@ -16,8 +17,8 @@ from tests.support.world import SettableClock
 MOST_BYTES: Final = 6_291_556
 """Of the JSON text in which the function hands its answer on (*Lambda quotas*, synchronous invocation)."""
 
-PAYLOAD: Final = 300_000
-"""Bytes of JSON."""
+PAYLOAD: Final = INLINE_LIMIT - 100
+"""Bytes of JSON: as much as a message or a call may carry, keys and ids beside it."""
 
 ITEM: Final = 390_000
 CHARACTERS: Final = {"CJK": "\u6f22", "quotes": '"', "backslashes": "\\", "controls": "\x01", "letters": "x"}
