@@ -8,6 +8,7 @@ import pytest
 
 from session_store.domain.page import PageRequest
 from session_store.ports import Storage
+from session_store.storage.partition import PAGE_BYTES
 from tests.support.pages import every_item
 from tests.support.samples import NOW_SECONDS, a_message, a_session, operation_id
 
@@ -83,12 +84,14 @@ def test_a_page_is_full_though_it_is_larger_than_one_answer_of_dynamodb(storage:
     assert found.next is not None
 
 
-def test_a_page_ends_before_an_answer_would_be_too_large(storage: Storage) -> None:
+@pytest.mark.parametrize("content", ["x" * 300_000, "\u6f22" * 100_000], ids=["letters", "CJK"])
+def test_a_page_ends_by_its_bytes_before_an_answer_would_be_too_large(storage: Storage, content: str) -> None:
     session = a_session()
-    messages = [a_message(session, "x" * 300_000) for _ in range(24)]
+    messages = [a_message(session, content) for _ in range(12)]
     for message in messages:
         storage.messages.put(message)
     found = storage.messages.page(session.session_id, PageRequest(limit=100))
-    assert sum(len(message.content) for message in found.items) < 5_000_000
+    sizes = [len(message.content.encode()) for message in found.items]
+    assert sum(sizes[:-1]) < PAGE_BYTES
     assert found.next is not None
     assert every_item(partial(storage.messages.page, session.session_id), limit=100) == messages
