@@ -58,7 +58,9 @@ def record_tool_call(request: Request) -> Reply:
 )
 def get_tool_call(request: Request) -> Reply:
     """Read one tool call."""
-    record = request.store.tool_calls.get(request.caller, request.session_id, request.path["toolCallId"])
+    record = request.store.tool_calls.get(
+        request.caller, request.session_id, request.path["toolCallId"], at_least=request.at_least
+    )
     return Reply(value=tool_call_answer(record))
 
 

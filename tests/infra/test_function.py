@@ -7,6 +7,7 @@ from aws_cdk import Duration
 
 from infra.api_function import TIMEOUT
 from session_store.schema import Env
+from session_store.settings import REGION_VARIABLE, read_settings
 from tests.infra.conftest import REGIONS, Synthesized
 
 GATEWAY_TIMEOUT = Duration.seconds(29)
@@ -69,7 +70,6 @@ def test_the_function_may_use_items_of_the_table_and_never_scan(dev: Synthesized
     (actions,) = (a for a, resource in statements(dev) if resource.endswith("table/session-store-dev"))
     assert actions == {
         "dynamodb:BatchGetItem",
-        "dynamodb:ConditionCheckItem",
         "dynamodb:DeleteItem",
         "dynamodb:GetItem",
         "dynamodb:PutItem",
@@ -114,13 +114,29 @@ def test_every_log_group_forgets(every: Synthesized) -> None:
     assert {group.get("RetentionInDays") for group in groups} == {30}
 
 
-def test_every_variable_has_a_reader(every: Synthesized) -> None:
-    known = {name.value for name in Env} | OF_POWERTOOLS
-    assert set(environment(every)) <= known
+class Recording(dict[str, str]):
+    """Variables that remember which of them were asked for."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        super().__init__(variables)
+        self.asked: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.asked.add(name)
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> str:
+        self.asked.add(name)
+        return super().__getitem__(name)
 
 
-def test_every_variable_that_the_function_needs_is_set(every: Synthesized) -> None:
-    assert {name.value for name in Env if name not in OPTIONAL} <= set(environment(every))
+def test_what_is_set_is_read_and_what_is_read_is_set(every: Synthesized) -> None:
+    variables = {name: str(value) for name, value in environment(every).items()}
+    recording = Recording({**variables, REGION_VARIABLE: "us-east-1"})
+    read_settings(recording)
+    assert set(variables) - OF_POWERTOOLS <= recording.asked
+    assert recording.asked - {REGION_VARIABLE} - OPTIONAL <= set(variables)
+    assert recording.asked == {*Env, REGION_VARIABLE}
 
 
 def test_the_environment_says_what_the_configuration_said(prod: Synthesized) -> None:

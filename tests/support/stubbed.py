@@ -7,7 +7,8 @@ import boto3
 from botocore.stub import Stubber
 
 from session_store.deadline import Deadline
-from session_store.storage.client import Client, Conflicts
+from session_store.storage.attempts import Attempts
+from session_store.storage.client import Client
 
 KEY: Final = {"pk": {"S": "p"}, "sk": {"S": "s"}}
 ITEM: Final = {**KEY, "n": {"N": "1"}}
@@ -25,8 +26,8 @@ class Stubbed:
         )
         self.stubber = Stubber(dynamodb)
         self.deadline = Deadline(monotonic=lambda: self.now)
-        conflicts = Conflicts(deadline=self.deadline, sleep=self._sleep, uniform=self._uniform)
-        self.client = Client(dynamodb=dynamodb, table="sessions", conflicts=conflicts)
+        attempts = Attempts(deadline=self.deadline, sleep=self._sleep, uniform=self._uniform)
+        self.client = Client(dynamodb=dynamodb, table="sessions", attempts=attempts)
 
     def _sleep(self, pause: float) -> None:
         self.pauses.append(pause)
@@ -36,14 +37,21 @@ class Stubbed:
         self.spans.append((low, high))
         return high
 
-    def fails(self, method: str, code: str, message: str = "", **answer: Any) -> None:
-        self.stubber.add_client_error(method, code, message, modeled_fields=answer)
+    def fails(
+        self, method: str, code: str, message: str = "", *, status: int = 400, times: int = 1, **answer: Any
+    ) -> None:
+        for _ in range(times):
+            self.stubber.add_client_error(
+                method, code, message, http_status_code=status, modeled_fields=answer
+            )
 
-    def cancels(self, *codes: str, **reason: Any) -> None:
+    def cancels(self, *codes: str, times: int = 1, **reason: Any) -> None:
         """Cancel a transaction; ``reason`` belongs to its last item."""
         reasons: list[dict[str, Any]] = [{"Code": code} for code in codes]
         reasons[-1].update(reason)
-        self.fails("transact_write_items", "TransactionCanceledException", CancellationReasons=reasons)
+        self.fails(
+            "transact_write_items", "TransactionCanceledException", times=times, CancellationReasons=reasons
+        )
 
     def loses(self, error: Exception) -> None:
         """Fail every call with an error of the connection."""

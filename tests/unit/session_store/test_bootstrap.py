@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from infra.api_function import TIMEOUT
-from session_store.bootstrap import ATTEMPTS, CONNECT_TIMEOUT, READ_TIMEOUT, dynamodb_client, open_store
+from session_store.bootstrap import dynamodb_client, open_store
 from session_store.deadline import Deadline
+from session_store.storage.attempts import ATTEMPT_SECONDS, ATTEMPTS, CONNECT_TIMEOUT, READ_TIMEOUT
 from session_store.storage.session_table import SessionTable
 from session_store.system import RandomIds, SystemClock
-from tests.support.world import settings
+from tests.support.samples import settings
 
 GATEWAY_TIMEOUT = 29
 
@@ -21,23 +22,23 @@ def _credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_client_gives_up_within_the_function_and_the_function_within_the_gateway() -> None:
-    longest = (CONNECT_TIMEOUT + READ_TIMEOUT) * ATTEMPTS
+    longest = ATTEMPT_SECONDS * ATTEMPTS
     assert longest < TIMEOUT.to_seconds() < GATEWAY_TIMEOUT
 
 
-def test_the_timeouts_are_those_of_the_client() -> None:
+def test_the_client_has_the_timeouts_and_resends_nothing_by_itself() -> None:
     client = dynamodb_client(region="eu-west-1")
     config: Any = client.meta.config  # its options are set at run time
     assert client.meta.region_name == "eu-west-1"
     assert (config.connect_timeout, config.read_timeout) == (CONNECT_TIMEOUT, READ_TIMEOUT)
-    assert config.retries["total_max_attempts"] == ATTEMPTS
+    assert config.retries["total_max_attempts"] == 1
 
 
 def test_a_store_is_opened_on_dynamodb_with_the_machines_clock() -> None:
     store = open_store(settings(status_shards=7))
     assert isinstance(store.sessions.storage, SessionTable)
     assert store.sessions.storage.shards == 7
-    assert store.sessions.storage.client.conflicts.deadline is store.deadline
+    assert store.sessions.storage.client.attempts.deadline is store.deadline
     assert isinstance(store.sessions.clock, SystemClock)
     assert isinstance(store.sessions.ids, RandomIds)
 
