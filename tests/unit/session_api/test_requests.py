@@ -16,7 +16,8 @@ from session_api.requests import (
     headers_of,
     minimum_version,
     query_of,
-    refuse_idempotency_key,
+    refuse_conditions,
+    refuse_large_body,
 )
 from session_store.domain.page import MessagePosition
 from session_store.errors import InvalidRequestError, PayloadTooLargeError, PreconditionRequiredError
@@ -198,8 +199,16 @@ def test_any_other_version_that_was_seen_is_refused(sent: list[str]) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "k"])
-def test_an_idempotency_key_is_not_passed_over(value: str) -> None:
-    refuse_idempotency_key(Headers({"session-min-version": ["7"]}))
+def test_a_condition_that_the_call_does_not_take_is_not_passed_over(value: str) -> None:
+    headers = Headers({"idempotency-key": [value], "session-min-version": ["7"]})
+    refuse_conditions(headers, "If-Match")
     with pytest.raises(InvalidRequestError) as refused:
-        refuse_idempotency_key(Headers({"idempotency-key": [value]}))
+        refuse_conditions(headers, "If-Match", "Idempotency-Key")
     assert refused.value.facts["path"] == "header Idempotency-Key"
+
+
+def test_a_body_that_nobody_reads_has_a_limit_too() -> None:
+    refuse_large_body({"body": None})
+    refuse_large_body({"body": "x" * 1024 * 1024})
+    with pytest.raises(PayloadTooLargeError):
+        refuse_large_body({"body": "x" * (1024 * 1024 + 1)})
