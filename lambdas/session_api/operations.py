@@ -9,7 +9,7 @@ import msgspec
 
 from session_api import problems
 from session_api.problems import Problem
-from session_api.requests import IDEMPOTENCY_KEY, IF_MATCH, Request
+from session_api.requests import Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +53,6 @@ class Operation:
     @property
     def name(self) -> str:
         return self.run.__name__
-
-    @property
-    def refused_headers(self) -> tuple[str, ...]:
-        """Conditions of a write that this operation does not take."""
-        if self.method == "GET" or self.conditional:
-            return (IDEMPOTENCY_KEY,)
-        return (IDEMPOTENCY_KEY, IF_MATCH)
 
 
 OPERATIONS: Final[list[Operation]] = []

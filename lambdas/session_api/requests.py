@@ -164,15 +164,15 @@ def minimum_version(headers: Headers) -> int:
     return int(value)
 
 
-def refuse_conditions(headers: Headers, *names: str) -> None:
-    """Who sends a condition counts on it, so one that the call does not take is not passed over.
+def refuse_idempotency_key(headers: Headers) -> None:
+    """Who sends it counts on it, so it is not passed over.
 
     Raises:
-        InvalidRequestError: names the header.
+        InvalidRequestError
     """
-    for name in names:
-        if headers.one(name) is not None:
-            raise InvalidRequestError("This call does not take it", path=f"header {name}")
+    if headers.one(IDEMPOTENCY_KEY) is not None:
+        path = f"header {IDEMPOTENCY_KEY}"
+        raise InvalidRequestError("Not supported by this version of the store", path=path)
 
 
 def refuse_large_body(event: Mapping[str, Any]) -> None:

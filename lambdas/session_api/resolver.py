@@ -23,7 +23,7 @@ from session_api.requests import (
     headers_of,
     minimum_version,
     query_of,
-    refuse_conditions,
+    refuse_idempotency_key,
     refuse_large_body,
 )
 from session_store.bootstrap import Store
@@ -86,7 +86,7 @@ class Resolver:
             return Request(store=self.store)
         headers = headers_of(event)
         caller = self._caller(event, headers)
-        refuse_conditions(headers, *operation.refused_headers)
+        refuse_idempotency_key(headers)
         if operation.body is None:
             refuse_large_body(event)
         return Request(

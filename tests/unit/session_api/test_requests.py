@@ -16,7 +16,7 @@ from session_api.requests import (
     headers_of,
     minimum_version,
     query_of,
-    refuse_conditions,
+    refuse_idempotency_key,
     refuse_large_body,
 )
 from session_store.domain.page import MessagePosition
@@ -199,11 +199,10 @@ def test_any_other_version_that_was_seen_is_refused(sent: list[str]) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "k"])
-def test_a_condition_that_the_call_does_not_take_is_not_passed_over(value: str) -> None:
-    headers = Headers({"idempotency-key": [value], "session-min-version": ["7"]})
-    refuse_conditions(headers, "If-Match")
+def test_an_idempotency_key_is_not_passed_over(value: str) -> None:
+    refuse_idempotency_key(Headers({"session-min-version": ["7"]}))
     with pytest.raises(InvalidRequestError) as refused:
-        refuse_conditions(headers, "If-Match", "Idempotency-Key")
+        refuse_idempotency_key(Headers({"idempotency-key": [value]}))
     assert refused.value.facts["path"] == "header Idempotency-Key"
 
 

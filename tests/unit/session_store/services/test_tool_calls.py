@@ -113,9 +113,7 @@ def test_the_same_call_again_is_a_success(world: World, how: str) -> None:
         {"started_at": NOW_MS - 250},
     ],
 )
-def test_another_call_under_the_same_id_is_a_mismatch_while_the_session_is_there(
-    world: World, how: str, change: dict[str, Any]
-) -> None:
+def test_another_call_under_the_same_id_is_refused(world: World, how: str, change: dict[str, Any]) -> None:
     session = world.open()
     first = record(world, session, a_call())
     end(world, session, how)
