@@ -31,7 +31,12 @@ def main() -> int:
     try:
         with _api() as api:
             play(api)
-    except (DemoError, EmulatorError, DeploymentError, OSError) as error:
+    except ConnectionError:
+        print(
+            f"error: nothing answers at the URL in {STATE / API_URL}: is `make run` running?", file=sys.stderr
+        )
+        return 1
+    except (DemoError, EmulatorError, DeploymentError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0

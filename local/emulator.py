@@ -6,13 +6,14 @@ import http.client
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import boto3
 import botocore.session
@@ -78,8 +79,11 @@ class Emulator:
 
 
 @contextlib.contextmanager
-def running(state: Path, *, port: int) -> Iterator[Emulator]:
+def running(state: Path, *, port: int, lock: IO[str] | None = None) -> Iterator[Emulator]:
     """An emulator whose data lie in ``state``; stopped, its state saved, when the block ends.
+
+    It inherits ``lock``, so that ``state`` stays owned for as long as the emulator lives, whatever
+    becomes of this process.
 
     Raises ``EmulatorError`` when the port is taken or the process does not answer in time.
     """
@@ -106,7 +110,11 @@ def running(state: Path, *, port: int) -> Iterator[Emulator]:
             stderr=log,
             # Its own group: Ctrl-C in the terminal reaches us alone, and we stop it in order.
             start_new_session=True,
+            pass_fds=() if lock is None else (lock.fileno(),),
         )
+        if lock is not None:
+            lock.write(f" and its emulator, process {process.pid}")
+            lock.flush()
         try:
             emulator = Emulator(endpoint=f"http://{HOST}:{port}", root=root, state=state, process=process)
             _await_answer(emulator, port=port)
@@ -116,15 +124,22 @@ def running(state: Path, *, port: int) -> Iterator[Emulator]:
 
 
 @contextlib.contextmanager
-def owned(state: Path) -> Iterator[None]:
-    """Raises ``EmulatorError`` when another run has ``state``: each would overwrite what the other saves."""
+def owned(state: Path) -> Iterator[IO[str]]:
+    """The lock on ``state``, held: two runs would overwrite what the other saves.
+
+    Raises ``EmulatorError`` when another has it, and says which processes do.
+    """
     state.mkdir(parents=True, exist_ok=True)
-    with (state / "lock").open("w") as lock:
+    with (state / "lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise EmulatorError(f"{state} is in use by another run") from error
-        yield
+            lock.seek(0)
+            raise EmulatorError(f"{state} is in use by another run: {lock.read()}") from error
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()}")
+        lock.flush()
+        yield lock
 
 
 def _clients() -> Callable[..., Any]:
@@ -210,3 +225,6 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    # The functions' processes, of the emulator's own group, notice its end only after a while.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Final, NoReturn
+from typing import IO, Final, NoReturn
 
 from local import tenants
 from local.delivery import delivering
@@ -42,8 +42,9 @@ _HOW_TO_CALL: Final = """
 def main(state: Path = STATE) -> int:
     """Run until interrupted; 1 when something is missing, taken or broken, said on standard error."""
     try:
-        with owned(state):
-            _serve(state, port=_port())
+        port = _port()
+        with owned(state) as lock:
+            _serve(state, port=port, lock=lock)
     except KeyboardInterrupt:
         say(f"stopped; the data stay in {_short(state)}")
         return 0
@@ -52,9 +53,9 @@ def main(state: Path = STATE) -> int:
         return 1
 
 
-def _serve(state: Path, *, port: int) -> NoReturn:
+def _serve(state: Path, *, port: int, lock: IO[str]) -> NoReturn:
     say(f"starting the emulator on port {port}")
-    with _announcement(state / API_URL) as announcement, running(state, port=port) as emulator:
+    with _announcement(state / API_URL) as announcement, running(state, port=port, lock=lock) as emulator:
         deployed = deploy(emulator, delegates=tenants.PRINCIPALS, say=say)
         credentials = state / CREDENTIALS
         tenants.provision(emulator, api_id=deployed.api_id, file=credentials)
@@ -86,7 +87,7 @@ def _announcement(file: Path) -> Iterator[Path]:
 
 def _port() -> int:
     value = os.environ.get("PORT") or DEFAULT_PORT
-    if not value.isdecimal() or not 1024 <= int(value) <= 65535:  # noqa: PLR2004 - the unprivileged ports
+    if not (value.isascii() and value.isdecimal()) or not 1024 <= int(value) <= 65535:  # noqa: PLR2004 - the unprivileged ports
         raise EmulatorError(f"PORT must be a number from 1024 to 65535, got {value!r}")
     return int(value)
 
@@ -105,6 +106,6 @@ def _short(path: Path) -> Path:
 
 if __name__ == "__main__":
     # SIGINT too: a shell starts what runs in its background with that signal ignored.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     sys.exit(main())

@@ -31,7 +31,11 @@ ORDERS: Final = ["asc", "desc"]
     ),
 )
 def append_messages(request: Request) -> Reply:
-    """Append messages, each once for ever: 200 where all of them were there already."""
+    """Append messages, each once for ever: 200 where all of them were there already.
+
+    Without `atomic` every message stands for itself: beside one that conflicts the others are
+    stored. With it, all that are not there yet are stored, or none.
+    """
     appended = request.store.context.append(
         request.caller, request.session_id, request.body.meaning(), atomic=request.body.atomic
     )

@@ -5,7 +5,6 @@ cursor in other hands reads nothing but the holder's own.
 """
 
 import base64
-import binascii
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -62,7 +61,7 @@ def decode_cursor(cursor: str | None, kind: type[Position], *, query: dict[str, 
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         fingerprint, position = msgspec.json.decode(text, type=tuple[str, kind])  # type: ignore[valid-type] # built at run time
         _check(position)
-    except (binascii.Error, ValueError, msgspec.MsgspecError, InvalidRequestError) as error:
+    except (ValueError, RecursionError, msgspec.MsgspecError, InvalidRequestError) as error:
         raise InvalidRequestError("Not a cursor of this list", path=PATH) from error
     if fingerprint != _fingerprint(query):
         raise InvalidRequestError("The cursor belongs to another query", path=PATH)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from session_api import resolver  # noqa: F401 - declares the operations
-from session_api.answers import SessionAnswer
+from session_api.answers import HistoryPage, SessionAnswer
 from session_api.callers import SUBJECT_HEADER
 from session_api.operations import OPERATIONS, Operation, Parameter
 from session_api.problems import CONTENT_TYPE, RETRY_AFTER, Problem
@@ -94,6 +94,8 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "parameters": [*_path(operation), *map(_query, operation.query), *_headers(operation)],
         "responses": _responses(operation),
     }
+    if operation.description:
+        result["description"] = operation.description
     if operation.body is not None:
         result["requestBody"] = {
             "required": True,
@@ -147,6 +149,10 @@ def _header(name: str, schema: dict[str, Any], description: str) -> dict[str, An
     return {"name": name, "in": "header", "description": description, "schema": schema}
 
 
+def _header_schema(description: str) -> dict[str, Any]:
+    return {"schema": {"type": "string"}, "description": description}
+
+
 def _responses(operation: Operation) -> dict[str, Any]:
     responses = {str(status): _success(operation, status) for status in operation.statuses}
     by_status: dict[int, list[Problem]] = {}
@@ -171,8 +177,10 @@ def _success(operation: Operation, status: int) -> dict[str, Any]:
         "description": "Created." if status == HTTPStatus.CREATED else "The answer.",
         "content": {"application/json": {"schema": _schema(operation.answer)}},
     }
-    if operation.answer is SessionAnswer:
-        answer["headers"] = {"ETag": {"schema": {"type": "string"}, "description": "The version, in quotes."}}
+    if operation.answer in (SessionAnswer, HistoryPage):
+        answer["headers"] = {"ETag": _header_schema("The session's version, in quotes.")}
+    if operation.answer is SessionAnswer and status == HTTPStatus.CREATED:
+        answer["headers"]["Location"] = _header_schema("The session, relative to this request.")
     return answer
 
 

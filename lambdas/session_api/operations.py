@@ -1,5 +1,6 @@
 """The operations of the API: declared once, served by the resolver, described by the OpenAPI document."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -40,6 +41,7 @@ class Operation:
     path: str
     run: Run
     summary: str
+    description: str
     body: type | None
     answer: type | None
     statuses: tuple[int, ...]
@@ -79,7 +81,7 @@ def operation(
     """Declare a route. ``conditional``: it takes If-Match. ``anonymous``: it needs no caller."""
 
     def declare(run: Run) -> Run:
-        summary = (run.__doc__ or "").strip().splitlines()[0]
+        summary, _, description = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
         shared = () if anonymous else SHARED_PROBLEMS
         OPERATIONS.append(
             Operation(
@@ -87,6 +89,7 @@ def operation(
                 path=path,
                 run=run,
                 summary=summary,
+                description=description,
                 body=body,
                 answer=answer,
                 statuses=statuses,

@@ -17,11 +17,14 @@ from session_store.errors import InvalidRequestError, PayloadTooLargeError, Prec
 MAX_BODY: Final = 1024 * 1024
 """Bytes of a decoded body."""
 
+NOBODY: Final = Caller(tenant="")
+"""Who calls an operation that needs no caller."""
+
 IF_MATCH: Final = "If-Match"
 MIN_VERSION: Final = "Session-Min-Version"
 IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 
-_ETAG: Final = re.compile(r'"([0-9]{1,15})"\Z')
+_ETAG: Final = re.compile(r'"(0|[1-9][0-9]{0,14})"\Z')
 _WHOLE: Final = re.compile(r"[0-9]{1,15}\Z")
 _WHERE: Final = re.compile(r"(?P<detail>.*) - at `(?P<path>[^`]*)`\Z", re.DOTALL)
 
@@ -32,7 +35,7 @@ BodyT = TypeVar("BodyT", bound=msgspec.Struct)
 class Headers:
     """Header fields by name, whatever the case they were sent in."""
 
-    fields: Mapping[str, Sequence[str]]
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def one(self, name: str) -> str | None:
         """The value of a header that decides something, so that it may stand only once.
@@ -108,16 +111,18 @@ def query_of(event: Mapping[str, Any], known: Sequence[str]) -> Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    store: Store
-    caller: Caller
-    path: Mapping[str, str]
-    headers: Headers
-    query: Query
-    at_least: int
-    """The version of the session that the caller has seen (Session-Min-Version)."""
+    """``at_least`` is the version of the session that the caller has seen (Session-Min-Version).
 
-    body: Any
-    """An instance of the operation's body type; the plain map where that is ``dict``."""
+    ``body`` is an instance of the operation's body type; the plain map where that is ``dict``.
+    """
+
+    store: Store
+    caller: Caller = NOBODY
+    path: Mapping[str, str] = field(default_factory=dict)
+    headers: Headers = field(default_factory=Headers)
+    query: Query = field(default_factory=Query)
+    at_least: int = 0
+    body: Any = None
 
     @property
     def session_id(self) -> str:
@@ -170,6 +175,16 @@ def refuse_idempotency_key(headers: Headers) -> None:
         raise InvalidRequestError("Not supported by this version of the store", path=path)
 
 
+def refuse_large_body(event: Mapping[str, Any]) -> None:
+    """Judge the size of a body that nobody will read.
+
+    Raises:
+        InvalidRequestError, PayloadTooLargeError
+    """
+    if event.get("body"):
+        _raw(event)
+
+
 def body_of(event: Mapping[str, Any], kind: type[BodyT] | type[dict[str, Any]]) -> BodyT | dict[str, Any]:
     """The body as ``kind``.
 
@@ -177,7 +192,10 @@ def body_of(event: Mapping[str, Any], kind: type[BodyT] | type[dict[str, Any]]) 
         InvalidRequestError: empty, broken base64, no JSON, no object, or of another shape; names the path.
         PayloadTooLargeError: over 1 MB.
     """
-    value = parse(_raw(event))
+    raw = _raw(event)
+    if not raw.strip():
+        raise InvalidRequestError("The body is empty", path="$")
+    value = parse(raw)
     if not isinstance(value, dict):
         raise InvalidRequestError("The body must be a JSON object", path="$")
     if kind is dict:
@@ -194,8 +212,6 @@ def _raw(event: Mapping[str, Any]) -> bytes:
     if len(raw) > MAX_BODY:
         detail = f"A body may have at most {MAX_BODY} bytes"
         raise PayloadTooLargeError(detail, limit=MAX_BODY, size=len(raw))
-    if not raw.strip():
-        raise InvalidRequestError("The body is empty", path="$")
     return raw
 
 

@@ -31,6 +31,7 @@ from session_api.requests import (
     minimum_version,
     query_of,
     refuse_idempotency_key,
+    refuse_large_body,
 )
 from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
@@ -41,7 +42,6 @@ from session_store.settings import Settings
 ROUTES: Final = (session_routes, context_routes, tool_call_routes, audit_routes, operator_routes)
 """Imported for the operations that they declare."""
 
-NOBODY: Final = Caller(tenant="")
 LARGE_SESSION: Final = 64 * 1024
 """Bytes of a session's answer from which a metric warns that its item is on the way to the limit."""
 
@@ -89,17 +89,21 @@ class Resolver:
         return self._replied(operation, reply)
 
     def _request(self, operation: Operation, event: Event, path: Mapping[str, str]) -> Request:
+        if operation.anonymous:
+            return Request(store=self.store)
         headers = headers_of(event)
-        caller = NOBODY if operation.anonymous else self._caller(event, headers)
+        caller = self._caller(event, headers)
         refuse_idempotency_key(headers)
+        if operation.body is None:
+            refuse_large_body(event)
         return Request(
             store=self.store,
             caller=caller,
-            at_least=minimum_version(headers),
             # What is no UTF-8 becomes U+FFFD, which no name in a path may hold.
             path={name: unquote(value) for name, value in path.items()},
             headers=headers,
             query=query_of(event, [parameter.name for parameter in operation.query]),
+            at_least=minimum_version(headers),
             body=None if operation.body is None else body_of(event, operation.body),
         )
 

@@ -18,17 +18,21 @@ STATE: Final = f"{SESSION}/state"
 READ_PROBLEMS: Final = (problems.SESSION_NOT_FOUND, problems.MISDIRECTED)
 WRITE_PROBLEMS: Final = (
     problems.SESSION_NOT_FOUND,
-    problems.SESSION_CLOSED,
     problems.VERSION_CONFLICT,
-    problems.TOO_LARGE,
     problems.MISDIRECTED,
     problems.OUTCOME_UNKNOWN,
 )
+STATE_PROBLEMS: Final = (*WRITE_PROBLEMS, problems.SESSION_CLOSED, problems.TOO_LARGE)
+
+
+def etag_of(session: Session) -> dict[str, str]:
+    return {"ETag": f'"{session.version}"'}
 
 
 def session_reply(session: Session, *, status: int = 200, headers: dict[str, str] | None = None) -> Reply:
-    etag = {"ETag": f'"{session.version}"'}
-    return Reply(value=session_answer(session), status=status, headers={**etag, **(headers or {})})
+    return Reply(
+        value=session_answer(session), status=status, headers={**etag_of(session), **(headers or {})}
+    )
 
 
 @operation(
@@ -85,7 +89,7 @@ def get_session(request: Request) -> Reply:
     STATE,
     body=dict,
     answer=SessionAnswer,
-    refusals=(*WRITE_PROBLEMS, problems.PRECONDITION_REQUIRED),
+    refusals=(*STATE_PROBLEMS, problems.PRECONDITION_REQUIRED),
     conditional=True,
 )
 def replace_state(request: Request) -> Reply:
@@ -97,7 +101,7 @@ def replace_state(request: Request) -> Reply:
     )
 
 
-@operation("PATCH", STATE, body=ChangeState, answer=SessionAnswer, refusals=WRITE_PROBLEMS, conditional=True)
+@operation("PATCH", STATE, body=ChangeState, answer=SessionAnswer, refusals=STATE_PROBLEMS, conditional=True)
 def change_state(request: Request) -> Reply:
     """Set, remove, increment and append keys of the state in one atomic update."""
     return session_reply(
@@ -116,7 +120,10 @@ def change_state(request: Request) -> Reply:
     conditional=True,
 )
 def move_session(request: Request) -> Reply:
-    """Move a session to a status; being there already is success."""
+    """Move a session to a status.
+
+    Being there already is success, whatever `If-Match` says.
+    """
     return session_reply(
         request.store.sessions.move(
             request.caller, request.session_id, Status(request.body.to), version=request.version()
@@ -124,7 +131,13 @@ def move_session(request: Request) -> Reply:
     )
 
 
-@operation("POST", f"{SESSION}/touch", answer=SessionAnswer, refusals=WRITE_PROBLEMS, conditional=True)
+@operation(
+    "POST",
+    f"{SESSION}/touch",
+    answer=SessionAnswer,
+    refusals=(*WRITE_PROBLEMS, problems.SESSION_CLOSED),
+    conditional=True,
+)
 def touch_session(request: Request) -> Reply:
     """Keep a session alive."""
     return session_reply(

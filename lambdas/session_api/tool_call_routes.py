@@ -15,6 +15,7 @@ from session_api.cursors import encode_cursor
 from session_api.lists import PAGED, page_request
 from session_api.operations import Reply, operation
 from session_api.requests import Request
+from session_api.session_routes import etag_of
 from session_store.domain.page import RecordPosition
 
 TOOL_CALLS: Final = "/sessions/{sessionId}/tool-calls"
@@ -29,6 +30,7 @@ TOOL_CALL: Final = f"{TOOL_CALLS}/{{toolCallId}}"
     statuses=(201, 200),
     refusals=(
         problems.SESSION_NOT_FOUND,
+        problems.NOT_FOUND,
         problems.SESSION_CLOSED,
         problems.IN_PROGRESS,
         problems.MISMATCH,
@@ -38,7 +40,11 @@ TOOL_CALL: Final = f"{TOOL_CALLS}/{{toolCallId}}"
     ),
 )
 def record_tool_call(request: Request) -> Reply:
-    """Record a call that has been run, once: 200 where it was recorded before."""
+    """Record a call that has been run, once: 200 where it was recorded before.
+
+    The same call again is answered with what was recorded, also after the session was closed,
+    deleted or expired.
+    """
     call = request.body.meaning(request.path["toolCallId"])
     recorded = request.store.tool_calls.record(request.caller, request.session_id, call)
     return Reply(value=tool_call_answer(recorded.record), status=201 if recorded.created else 200)
@@ -52,7 +58,9 @@ def record_tool_call(request: Request) -> Reply:
 )
 def get_tool_call(request: Request) -> Reply:
     """Read one tool call."""
-    record = request.store.tool_calls.get(request.caller, request.session_id, request.path["toolCallId"])
+    record = request.store.tool_calls.get(
+        request.caller, request.session_id, request.path["toolCallId"], at_least=request.at_least
+    )
     return Reply(value=tool_call_answer(record))
 
 
@@ -94,4 +102,5 @@ def get_history(request: Request) -> Reply:
     )
     items = [tool_call_answer(record) for record in page.items]
     cursor = encode_cursor(page.next, query=query)
-    return Reply(value=HistoryPage(session=session_answer(session), items=items, next_cursor=cursor))
+    value = HistoryPage(session=session_answer(session), items=items, next_cursor=cursor)
+    return Reply(value=value, headers=etag_of(session))

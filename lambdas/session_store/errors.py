@@ -1,6 +1,9 @@
 """What can go wrong, as facts. HTTP statuses are given at the edge, not here."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
+
+SHOWN: Final = 256
+"""Characters of a path or a detail that an error repeats."""
 
 
 class StoreError(Exception):
@@ -25,7 +28,13 @@ class InvalidRequestError(StoreError):
     summary = "The request is not valid."
 
     def __init__(self, detail: str, *, path: str, **facts: object) -> None:
-        super().__init__(f"{detail} (at {path})", path=path, **facts)
+        where = _short(path)
+        super().__init__(f"{_short(detail)} (at {where})", path=where, **facts)
+
+
+def _short(text: str) -> str:
+    """No more of what a caller sent than tells the place."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 class UnauthenticatedError(StoreError):

@@ -49,7 +49,12 @@ def operations() -> Iterator[Operation]:
     for path, methods in json.loads(DOCUMENT.read_text())["paths"].items():
         for method, operation in methods.items():
             if method in METHODS and "{sessionId}" in path:
-                yield Operation(operation["operationId"], method.upper(), path, "requestBody" in operation)
+                yield Operation(
+                    operation["operationId"],
+                    method.upper(),
+                    path,
+                    takes_body="requestBody" in operation,
+                )
 
 
 OPERATIONS: Final = sorted(operations())

@@ -18,8 +18,7 @@ from tests.support.ear import Ear
 from tests.support.emulator import LiveStack
 from tests.support.ended import an_end, left_behind, summaries
 from tests.support.revocation import AuthorizationServer, authorization_server
-from tests.support.samples import a_session
-from tests.support.world import settings
+from tests.support.samples import a_session, settings
 
 PREFIX = "session-store/local"
 OWNER = Owner(tenant=f"{ACCOUNT}:user/tenant-a", subject="-")

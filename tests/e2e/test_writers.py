@@ -6,8 +6,8 @@ import pytest
 
 from local.signed_http import Answer
 from session_store.schema import Attribute
-from tests.support.calls import Acting, create, create_in, items, new_subject, pages, read, tool_call
-from tests.support.crowd import Gated, at_once, warm
+from tests.support.calls import Acting, create, create_in, items, pages, read, tool_call
+from tests.support.crowd import at_once, warm
 from tests.support.emulator import LiveStack
 from tests.support.raw_table import RawTable
 
@@ -22,12 +22,7 @@ def crowd(deployed: LiveStack) -> None:
     warm(deployed.api("tenant-a"))
 
 
-@pytest.fixture
-def api(deployed: LiveStack) -> Gated:
-    return Gated(Acting(deployed.api("tenant-a"), new_subject()))
-
-
-def patch(api: Gated, session_id: str, **operations: object) -> Answer:
+def patch(api: Acting, session_id: str, **operations: object) -> Answer:
     return api.call("PATCH", f"/sessions/{session_id}/state", operations)
 
 
@@ -35,7 +30,7 @@ def statuses(answers: list[Answer]) -> set[int]:
     return {answer.status for answer in answers}
 
 
-def test_20_appends_of_messages_at_once_are_20_messages(api: Gated) -> None:
+def test_20_appends_of_messages_at_once_are_20_messages(api: Acting) -> None:
     session_id = create(api)["sessionId"]
     path = f"/sessions/{session_id}/context"
     answers = at_once(20, lambda n: api.call("POST", path, {"messages": [{"content": n}]}))
@@ -45,7 +40,7 @@ def test_20_appends_of_messages_at_once_are_20_messages(api: Gated) -> None:
     assert [item["messageId"] for item in found] == sorted(item["messageId"] for item in found)
 
 
-def test_20_appends_to_one_list_at_once_are_20_entries(api: Gated) -> None:
+def test_20_appends_to_one_list_at_once_are_20_entries(api: Acting) -> None:
     session_id = create(api)["sessionId"]
     answers = at_once(20, lambda n: patch(api, session_id, append={"list": [n]}))
     assert statuses(answers) == {200}
@@ -54,7 +49,7 @@ def test_20_appends_to_one_list_at_once_are_20_entries(api: Gated) -> None:
     assert session["version"] == 21
 
 
-def test_20_sets_of_different_keys_at_once_are_20_keys(api: Gated) -> None:
+def test_20_sets_of_different_keys_at_once_are_20_keys(api: Acting) -> None:
     session_id = create(api)["sessionId"]
     answers = at_once(20, lambda n: patch(api, session_id, set={f"k{n}": n}))
     assert statuses(answers) == {200}
@@ -64,7 +59,7 @@ def test_20_sets_of_different_keys_at_once_are_20_keys(api: Gated) -> None:
     assert sorted(answer.json["version"] for answer in answers) == list(range(2, 22))
 
 
-def test_50_increments_at_once_are_exactly_50(api: Gated) -> None:
+def test_50_increments_at_once_are_exactly_50(api: Acting) -> None:
     session_id = create(api)["sessionId"]
     answers = at_once(50, lambda _: patch(api, session_id, increment={"n": 1}))
     assert statuses(answers) == {200}
@@ -72,7 +67,7 @@ def test_50_increments_at_once_are_exactly_50(api: Gated) -> None:
     assert (session["state"], session["version"]) == ({"n": 50}, 51)
 
 
-def test_of_many_writers_at_one_version_one_wins(api: Gated) -> None:
+def test_of_many_writers_at_one_version_one_wins(api: Acting) -> None:
     session_id = create(api)["sessionId"]
     path = f"/sessions/{session_id}/state"
     answers = at_once(20, lambda n: api.call("PUT", path, {"winner": n}, {"If-Match": '"1"'}))
@@ -83,7 +78,7 @@ def test_of_many_writers_at_one_version_one_wins(api: Gated) -> None:
 
 
 def test_one_call_recorded_by_many_at_once_is_one_record(
-    api: Gated, raw: RawTable, raw_audit: RawTable
+    api: Acting, raw: RawTable, raw_audit: RawTable
 ) -> None:
     session_id = create(api)["sessionId"]
     path = f"/sessions/{session_id}/tool-calls/c1"
@@ -95,7 +90,7 @@ def test_one_call_recorded_by_many_at_once_is_one_record(
     assert len(raw_audit.partition(session_id)) == 1
 
 
-def test_of_a_delete_among_writers_nothing_comes_back(api: Gated, raw: RawTable) -> None:
+def test_of_a_delete_among_writers_nothing_comes_back(api: Acting, raw: RawTable) -> None:
     session_id = create_in(api, "active")
     path = f"/sessions/{session_id}"
 
@@ -113,7 +108,7 @@ def test_of_a_delete_among_writers_nothing_comes_back(api: Gated, raw: RawTable)
     assert api.call("GET", path).status == 404
 
 
-def test_64_writers_of_every_kind_lose_nothing(api: Gated, raw: RawTable) -> None:
+def test_64_writers_of_every_kind_lose_nothing(api: Acting, raw: RawTable) -> None:
     session_id = create(api, {"state": {"start": True}})["sessionId"]
     path = f"/sessions/{session_id}"
 
@@ -165,7 +160,7 @@ def in_turn(entries: list[Any]) -> bool:
     )
 
 
-def test_1200_sessions_of_one_owner_are_listed_each_once(api: Gated) -> None:
+def test_1200_sessions_of_one_owner_are_listed_each_once(api: Acting) -> None:
     state = {"blob": "x" * 2_000}
     threads = 16
     made = at_once(

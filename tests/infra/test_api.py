@@ -9,6 +9,7 @@ import pytest
 from infra.gateway_responses import PROBLEMS
 from infra.rest_api import STAGE_NAME
 from infra.routes import DOCUMENT, routes
+from session_api import problems
 from tests.infra.conftest import REGIONS, Synthesized
 
 CATCH_ALL = {("ANY", "/"), ("ANY", "/{proxy+}")}
@@ -120,3 +121,12 @@ def test_what_the_gateway_answers_by_itself_is_a_problem(dev: Synthesized, name:
 )
 def test_the_gateways_problems_bear_the_contracts_names(name: str, slug: str, status: int) -> None:
     assert (PROBLEMS[name].slug, PROBLEMS[name].status) == (slug, status)
+
+
+def test_the_gateway_and_the_function_give_a_problem_the_same_title() -> None:
+    """A slug has one title. Statuses differ where the gateway speaks of itself (429, 504)."""
+    titles = {problem.slug: problem.title for problem in [*problems.PROBLEMS.values(), problems.INTERNAL]}
+    assert {problem.slug for problem in PROBLEMS.values()} <= set(titles)
+    assert {(problem.slug, problem.title) for problem in PROBLEMS.values()} == {
+        (problem.slug, titles[problem.slug]) for problem in PROBLEMS.values()
+    }

@@ -4,15 +4,16 @@ import secrets
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import boto3
 import pytest
 
 from local.emulator import Emulator
-from session_store.bootstrap import dynamodb_storage
+from session_store.bootstrap import dynamodb_client, dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.ports import Storage
 from session_store.settings import Settings
 from session_store.storage.memory import memory_storage
-from tests.support.samples import REGION
+from tests.support.samples import REGION, settings
 from tests.support.tables import create_tables
 
 if TYPE_CHECKING:
@@ -20,38 +21,33 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def settings() -> Settings:
-    name = secrets.token_hex(4)
-    return Settings(
-        table=f"contract-{name}",
-        audit_table=f"contract-audit-{name}",
-        region=REGION,
-        regions=(REGION,),
-        delegates=frozenset(),
-        status_shards=4,
-        audit_retention=90 * 86_400,
-        gateway_decodes_path=False,
-    )
-
-
-@pytest.fixture(scope="session")
-def tables(emulator: Emulator, settings: Settings) -> Settings:
+def tables(emulator: Emulator) -> Settings:
     """The settings, once the tables that they name exist."""
+    name = secrets.token_hex(4)
+    named = settings(table=f"contract-{name}", audit_table=f"contract-audit-{name}")
     client: DynamoDBClient = emulator.client("dynamodb")
-    create_tables(client, table=settings.table, audit_table=settings.audit_table)
-    return settings
+    create_tables(client, table=named.table, audit_table=named.audit_table)
+    return named
 
 
 @pytest.fixture
-def dynamodb(emulator: Emulator) -> "DynamoDBClient":
-    """A client of a test's own, so that what it hooks into the client goes with it."""
-    client: DynamoDBClient = emulator.client("dynamodb")
-    return client
+def dynamodb(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> "DynamoDBClient":
+    """The product's client, a test's own, so that what the test hooks into it goes with it."""
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    return dynamodb_client(region=REGION)
 
 
 @pytest.fixture
 def on_dynamodb(dynamodb: "DynamoDBClient", tables: Settings) -> Storage:
     return dynamodb_storage(tables, dynamodb, Deadline())
+
+
+@pytest.fixture
+def bystander(emulator: Emulator, tables: Settings) -> Storage:
+    """The same tables through another client, which has no bad day."""
+    return dynamodb_storage(tables, emulator.client("dynamodb"), Deadline())
 
 
 @pytest.fixture(params=["dynamodb", "memory"])

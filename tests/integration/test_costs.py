@@ -14,7 +14,8 @@ from session_store.services.sessions import NewSession
 from session_store.services.tool_calls import FinishedCall
 from session_store.settings import Settings
 from tests.support.faults import Spending, watch_spending
-from tests.support.world import ALICE, SettableClock
+from tests.support.samples import ALICE
+from tests.support.world import SettableClock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient

@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from functools import partial
 
 import pytest
 
-from session_store.domain.message import Message
 from session_store.domain.page import PageRequest
 from session_store.ports import Storage
+from session_store.storage.partition import PAGE_BYTES
+from tests.support.pages import every_item
 from tests.support.samples import NOW_SECONDS, a_message, a_session, operation_id
 
 
@@ -68,39 +69,29 @@ def test_messages_come_in_the_order_of_their_ids_page_by_page(storage: Storage, 
     for message in reversed(messages):
         storage.messages.put(message)
     storage.messages.put(a_message(a_session()))
-    assert _all(storage, session.session_id, limit=7, descending=descending) == (
+    assert every_item(partial(storage.messages.page, session.session_id), limit=7, descending=descending) == (
         messages[::-1] if descending else messages
     )
 
 
 def test_a_page_is_full_though_it_is_larger_than_one_answer_of_dynamodb(storage: Storage) -> None:
     session = a_session()
-    messages = [a_message(session, "x" * 250_000) for _ in range(10)]
+    messages = [a_message(session, "x" * 230_000) for _ in range(6)]
     for message in messages:
         storage.messages.put(message)
-    found = storage.messages.page(session.session_id, PageRequest(limit=9))
-    assert [message.message_id for message in found.items] == [message.message_id for message in messages[:9]]
+    found = storage.messages.page(session.session_id, PageRequest(limit=5))
+    assert [message.message_id for message in found.items] == [message.message_id for message in messages[:5]]
     assert found.next is not None
 
 
-def test_a_page_ends_before_an_answer_would_be_too_large(storage: Storage) -> None:
+@pytest.mark.parametrize("content", ["x" * 300_000, "\u6f22" * 100_000], ids=["letters", "CJK"])
+def test_a_page_ends_by_its_bytes_before_an_answer_would_be_too_large(storage: Storage, content: str) -> None:
     session = a_session()
-    messages = [a_message(session, "x" * 300_000) for _ in range(24)]
+    messages = [a_message(session, content) for _ in range(12)]
     for message in messages:
         storage.messages.put(message)
     found = storage.messages.page(session.session_id, PageRequest(limit=100))
-    assert sum(len(message.content) for message in found.items) < 5_000_000
+    sizes = [len(message.content.encode()) for message in found.items]
+    assert sum(sizes[:-1]) < PAGE_BYTES
     assert found.next is not None
-    assert _all(storage, session.session_id, limit=100) == messages
-
-
-def _all(storage: Storage, session_id: str, *, limit: int, descending: bool = False) -> list[Message]:
-    seen: list[Message] = []
-    page: PageRequest[Any] = PageRequest(limit=limit, descending=descending)
-    for _ in range(100):
-        found = storage.messages.page(session_id, page)
-        seen.extend(found.items)
-        if found.next is None:
-            return seen
-        page = replace(page, after=found.next)
-    raise AssertionError("the list has no end")
+    assert every_item(partial(storage.messages.page, session.session_id), limit=100) == messages

@@ -1,13 +1,11 @@
 """What every SessionStorage promises."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from session_store.domain.page import PageRequest
-from session_store.domain.session import ANY_STATUS, Owner, Session, Status
+from session_store.domain.session import ANY_STATUS, Owner, Status, owner_of
 from session_store.domain.session_write import (
     CLOSED_RETENTION,
     PREDECESSORS,
@@ -30,7 +28,7 @@ from session_store.errors import (
 from session_store.ports import Storage
 from tests.support.samples import (
     HOUR,
-    NOW,
+    NOW_MS,
     NOW_SECONDS,
     OWNER,
     STRANGER,
@@ -39,7 +37,7 @@ from tests.support.samples import (
     a_slide,
     a_write,
     an_event,
-    operation_id,
+    kept,
 )
 
 CHANGES: list[Change] = [
@@ -50,12 +48,6 @@ CHANGES: list[Change] = [
     Transition(to=Status.CLOSING),
 ]
 STATE = {"n": Decimal("1.2"), "list": [1], "gone": "x", "status": "mine", "ttl": 5}
-
-
-def kept(storage: Storage, **changes: Any) -> Session:
-    session = a_session(**changes)
-    storage.sessions.create(session)
-    return session
 
 
 def test_a_created_session_is_read_back_equal(storage: Storage) -> None:
@@ -81,7 +73,7 @@ def test_an_absent_session_reads_as_none(storage: Storage) -> None:
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_write_makes_of_a_session_what_the_domain_says(storage: Storage, change: Change) -> None:
     session = kept(storage, state=STATE)
-    write = a_write(session, change, now_ms=NOW + 5, version=1)
+    write = a_write(session, change, now_ms=NOW_MS + 5, version=1)
     expected = changed(session, write)
     assert storage.sessions.write(write) == expected
     assert storage.sessions.read(session.session_id) == expected
@@ -92,7 +84,7 @@ def test_a_write_makes_of_a_session_what_the_domain_says(storage: Storage, chang
     [
         ({"ttl": NOW_SECONDS}, {}, SessionNotFoundError),
         ({"ttl": NOW_SECONDS - 1}, {}, SessionNotFoundError),
-        ({}, {"owner": STRANGER}, SessionNotFoundError),
+        ({}, {"owner": owner_of(STRANGER)}, SessionNotFoundError),
         ({}, {"owner": Owner(tenant=OWNER.tenant, subject="other")}, SessionNotFoundError),
         ({"home_region": "eu-west-1"}, {}, MisdirectedError),
         ({"status": Status.CLOSING}, {}, SessionClosedError),
@@ -200,7 +192,7 @@ def test_an_item_past_the_limit_is_refused_and_nothing_changes(storage: Storage)
 
 def test_a_slide_moves_the_end_and_not_the_version(storage: Storage) -> None:
     session = kept(storage)
-    later = NOW + 400_000
+    later = NOW_MS + 400_000
     slid = storage.sessions.slide(a_slide(session, now_ms=later))
     assert slid is not None
     assert (slid.ttl, slid.version) == (later // 1000 + HOUR, 1)
@@ -222,13 +214,13 @@ def test_a_slide_that_is_not_due_or_not_allowed_leaves_the_session(
     storage: Storage, changes: dict[str, Any], later: int
 ) -> None:
     session = kept(storage, **changes)
-    assert storage.sessions.slide(a_slide(session, now_ms=NOW + later)) == session
+    assert storage.sessions.slide(a_slide(session, now_ms=NOW_MS + later)) == session
     assert storage.sessions.read(session.session_id) == session
 
 
 def test_a_slide_of_a_session_that_is_gone_makes_none(storage: Storage) -> None:
     session = a_session()
-    assert storage.sessions.slide(a_slide(session, now_ms=NOW + 400_000)) is None
+    assert storage.sessions.slide(a_slide(session, now_ms=NOW_MS + 400_000)) is None
     assert storage.sessions.read(session.session_id) is None
 
 
@@ -245,7 +237,8 @@ def test_a_deleted_session_is_gone_and_stays_gone(storage: Storage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("guard", "error"), [({"owner": STRANGER}, SessionNotFoundError), ({"version": 9}, VersionConflictError)]
+    ("guard", "error"),
+    [({"owner": owner_of(STRANGER)}, SessionNotFoundError), ({"version": 9}, VersionConflictError)],
 )
 def test_a_refused_deletion_deletes_nothing(
     storage: Storage, guard: dict[str, Any], error: type[StoreError]
@@ -254,56 +247,3 @@ def test_a_refused_deletion_deletes_nothing(
     with pytest.raises(error):
         storage.sessions.delete(session.session_id, a_guard(statuses=ANY_STATUS, **guard), an_event(session))
     assert storage.sessions.read(session.session_id) == session
-
-
-def owner_alone() -> Owner:
-    return Owner(tenant=f"111122223333:user/{operation_id()}", subject="-")
-
-
-@pytest.mark.parametrize("descending", [True, False])
-def test_owned_sessions_come_page_by_page_each_once(storage: Storage, *, descending: bool) -> None:
-    owner = owner_alone()
-    sessions = [kept(storage, owner=owner, created_at=NOW + at // 2) for at in range(7)]
-    kept(storage)
-    seen: list[str] = []
-    page: PageRequest[Any] = PageRequest(limit=3, descending=descending)
-    for _ in range(10):
-        found = storage.sessions.page_owned(owner, status=None, now_ms=NOW, page=page)
-        seen.extend(session.session_id for session in found.items)
-        if found.next is None:
-            break
-        page = replace(page, after=found.next)
-    assert sorted(seen) == sorted(session.session_id for session in sessions)
-    created = {session.session_id: session.created_at for session in sessions}
-    assert [created[session_id] for session_id in seen] == sorted(created.values(), reverse=descending)
-
-
-def test_a_list_shows_no_expired_session_and_only_the_status_asked_for(storage: Storage) -> None:
-    owner = owner_alone()
-    active = kept(storage, owner=owner)
-    kept(storage, owner=owner, ttl=NOW_SECONDS)
-    kept(storage, owner=owner, status=Status.CLOSED)
-    found = storage.sessions.page_owned(
-        owner, status=Status.ACTIVE, now_ms=NOW, page=PageRequest(limit=100, descending=True)
-    )
-    assert [session.session_id for session in found.items] == [active.session_id]
-
-
-def test_expiring_sessions_come_soonest_first_each_once_over_all_shards(storage: Storage) -> None:
-    far = NOW + 10**9
-    ends = {
-        kept(storage, ttl=far // 1000 + 1 + at // 3).session_id: far // 1000 + 1 + at // 3 for at in range(30)
-    }
-    kept(storage, ttl=far // 1000)
-    kept(storage, ttl=far // 1000 + 100)
-    kept(storage, ttl=far // 1000 + 5, status=Status.CLOSING)
-    seen: list[tuple[int, str]] = []
-    page: PageRequest[Any] = PageRequest(limit=4)
-    for _ in range(30):
-        found = storage.sessions.page_expiring(Status.ACTIVE, now_ms=far, until=far // 1000 + 50, page=page)
-        seen.extend((session.ttl, session.session_id) for session in found.items)
-        if found.next is None:
-            break
-        page = replace(page, after=found.next)
-    assert [ttl for ttl, _ in seen] == sorted(ends.values())
-    assert {session_id: ttl for ttl, session_id in seen} == ends

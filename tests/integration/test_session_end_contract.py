@@ -25,7 +25,7 @@ from session_store.storage.secrets_manager import SecretsManager
 from tests.support.ear import Ear, HeardEvent
 from tests.support.ended import an_end, left_behind, messages_of
 from tests.support.samples import (
-    NOW,
+    NOW_MS,
     NOW_SECONDS,
     REGION,
     a_call,
@@ -57,7 +57,7 @@ def test_a_mark_is_set_once_and_leaves_the_version(storage: Storage) -> None:
 def test_a_session_that_moved_on_is_not_marked(storage: Storage) -> None:
     session = a_session()
     storage.sessions.create(session)
-    slid = storage.sessions.slide(a_slide(session, now_ms=NOW + 400_000))
+    slid = storage.sessions.slide(a_slide(session, now_ms=NOW_MS + 400_000))
     assert slid is not None
     assert not storage.sessions.mark_warned(a_mark(session))
     assert storage.sessions.read(session.session_id) == slid
@@ -113,8 +113,8 @@ def test_children_of_every_kind_come_in_order_and_never_the_metadata(storage: St
     message = a_message(session)
     storage.messages.put(message)
     claim, record = a_call(session, "a#b")
-    storage.tool_calls.record(claim, record, an_event(session), now_ms=NOW)
-    every = [claim_sk("a#b"), message_sk(message.message_id), record_sk(iso(NOW), "a#b")]
+    storage.tool_calls.record(claim, record, an_event(session), now_ms=NOW_MS)
+    every = [claim_sk("a#b"), message_sk(message.message_id), record_sk(iso(NOW_MS), "a#b")]
     assert storage.children.first(session.session_id, limit=10) == every
     assert storage.children.first(session.session_id, limit=2) == every[:2]
     storage.children.erase(session.session_id, every[:2])
@@ -165,7 +165,7 @@ def test_an_event_is_kept_once_and_the_first_stands(storage: Storage) -> None:
     assert standing.facts == event.facts
     (entry,) = storage.audit.page(session.session_id, PageRequest(limit=10)).items
     assert entry == standing
-    assert (entry.kind, entry.event_name, entry.at) == ("event", "SessionEnded", NOW)
+    assert (entry.kind, entry.event_name, entry.at) == ("event", "SessionEnded", NOW_MS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,10 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from session_api.resolver import Resolver
+from session_store.bootstrap import Store
 from tests.support.gateway import rest_event
-from tests.support.world import World, settings
+from tests.support.samples import settings
+from tests.support.world import World
 
 ANYONE: Final = frozenset({"*"})
 NUMBERS: Final = itertools.count()
@@ -41,16 +43,15 @@ class Answer:
         return kind.removeprefix("/problems/")
 
 
-class InProcessApi:
-    """``log`` is every line written; ``world`` is what the answers come from."""
+class StoreApi:
+    """The API over a store; ``log`` is every line written."""
 
-    def __init__(self, world: World, **changes: Any) -> None:
-        self.world = world
+    def __init__(self, store: Store, **changes: Any) -> None:
         self._stream = io.StringIO()
         self._metrics = Metrics(namespace="Test", service="session-api")
         self._metrics.clear_metrics()
         self._resolver = Resolver(
-            store=world.store,
+            store=store,
             settings=settings(**{"delegates": ANYONE, **changes}),
             logger=Logger(service=f"test-{next(NUMBERS)}", level="DEBUG", stream=self._stream),
             metrics=self._metrics,
@@ -69,7 +70,7 @@ class InProcessApi:
     ) -> Answer:
         named = {} if subject is None else {"Session-Subject": subject}
         sent = rest_event(method, path, body=body, headers={**named, **(headers or {})}, **event)
-        answer = self._app.resolve(self._resolver.event(sent), LambdaContext())
+        answer = self._app.resolve(self._resolver.with_encoded_path(sent), LambdaContext())
         fields = {name: values[-1] for name, values in answer["multiValueHeaders"].items()}
         return Answer(status=answer["statusCode"], headers=fields, text=answer["body"])
 
@@ -88,3 +89,11 @@ class InProcessApi:
         total = sum(found["Value"])
         self._metrics.clear_metrics()
         return float(total)
+
+
+class InProcessApi(StoreApi):
+    """``world`` is what the answers come from."""
+
+    def __init__(self, world: World, **changes: Any) -> None:
+        super().__init__(world.store, **changes)
+        self.world = world

@@ -1,13 +1,15 @@
 """What DynamoDB does on a bad day, done to a client: answers lost, writes that meet, throttling.
 
 The emulator itself never has such a day. Each function hooks into one client's
-events and so ends with it.
+events. The client is the product's own, which resends nothing by itself.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from botocore.awsrequest import AWSResponse
@@ -18,23 +20,42 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 
-def lose_first_answer(client: "DynamoDBClient", operation: str) -> Counter[str]:
-    """The first call is done, but its answer never comes, so the client sends the same request again.
+@contextmanager
+def lose_first_answer(
+    client: "DynamoDBClient",
+    operation: str,
+    *,
+    times: int = 1,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> Iterator[Counter[str]]:
+    """The first calls that are really done lose their answers: the connection breaks before they come.
 
-    Counts the requests that were sent.
+    ``meanwhile`` happens between a loss and whatever is sent next. Counts the requests
+    ``sent`` and the answers ``lost``; in the end all the losses have happened, and
+    something was sent after the last of them.
     """
-    sent: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
 
     def count(**_: Any) -> None:
-        sent[operation] += 1
+        seen["sent"] += 1
 
-    def again(attempts: int, **_: Any) -> int | None:
-        return 0 if attempts == 1 else None
+    def lose(http_response: Any, **_: Any) -> None:
+        if seen["lost"] == times or http_response.status_code != HTTPStatus.OK:
+            return
+        seen["lost"] += 1
+        seen["sent before the last loss"] = seen["sent"]
+        meanwhile()
+        raise ConnectionClosedError(endpoint_url="http://127.0.0.1")
 
     client.meta.events.register(f"before-send.dynamodb.{operation}", count)
-    # botocore reads what a handler returns; its types say that handlers return nothing
-    client.meta.events.register_first(f"needs-retry.dynamodb.{operation}", again)  # type: ignore[arg-type]
-    return sent
+    client.meta.events.register(f"after-call.dynamodb.{operation}", lose)
+    try:
+        yield seen
+    finally:
+        client.meta.events.unregister(f"before-send.dynamodb.{operation}", count)
+        client.meta.events.unregister(f"after-call.dynamodb.{operation}", lose)
+    assert seen["lost"] == times
+    assert seen["sent"] > seen["sent before the last loss"]
 
 
 def lose_every_answer(client: "DynamoDBClient", operation: str) -> None:
@@ -54,10 +75,12 @@ class _Body:
         yield self._content
 
 
-def refuse(client: "DynamoDBClient", operation: str, answers: Iterable[dict[str, Any]]) -> Counter[str]:
+def refuse(
+    client: "DynamoDBClient", operation: str, answers: Iterable[dict[str, Any] | None]
+) -> Counter[str]:
     """Each answer in turn, instead of doing the call; after the last one, calls are done.
 
-    An answer is the error's body with ``__type``. Counts the refusals.
+    An answer is the error's body with ``__type``; None lets its call be done. Counts the refusals.
     """
     pending = iter(answers)
     refused: Counter[str] = Counter()
@@ -70,8 +93,17 @@ def refuse(client: "DynamoDBClient", operation: str, answers: Iterable[dict[str,
         content = json.dumps({**body, "__type": f"com.amazonaws.dynamodb.v20120810#{body['__type']}"})
         return AWSResponse(request.url, 400, HTTPHeaders(), _Body(content.encode()))
 
-    client.meta.events.register(f"before-send.dynamodb.{operation}", answer)  # type: ignore[arg-type] # as above
+    client.meta.events.register(f"before-send.dynamodb.{operation}", answer)  # type: ignore[arg-type] # botocore reads what it returns
     return refused
+
+
+def throttled() -> dict[str, Any]:
+    return {"__type": "ThrottlingException", "Message": "Throughput exceeds the current capacity"}
+
+
+def running() -> dict[str, Any]:
+    """The very transaction that is sent again is still being done."""
+    return {"__type": "TransactionInProgressException", "Message": "The transaction is in progress"}
 
 
 def conflict() -> dict[str, Any]:

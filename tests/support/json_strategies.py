@@ -31,11 +31,6 @@ VALUES: Final = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=15,
 )
-NON_EMPTY_KEYS: Final = st.recursive(
-    LEAVES,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS.filter(bool), inner, max_size=4),
-    max_leaves=15,
-)
 
 
 def respelled(value: Any, draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:

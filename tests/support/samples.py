@@ -1,30 +1,62 @@
-"""Domain values as tests need them: valid, and different only in what a test names."""
+"""Values as tests need them: valid, and different only in what a test names."""
 
 import secrets
 from dataclasses import replace
 from typing import Any, Final
 
 from session_store.domain.audit_event import AuditEvent
+from session_store.domain.caller import Caller, Permission
 from session_store.domain.identifiers import MessageIds, mint_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import Message
-from session_store.domain.session import WRITABLE, Author, Owner, Session, Status
+from session_store.domain.session import (
+    SLIDING,
+    WRITABLE,
+    Author,
+    Owner,
+    Session,
+    Status,
+    author_of,
+    owner_of,
+)
 from session_store.domain.session_write import Change, Guard, SessionWrite
 from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ClaimStatus, ToolCallRecord
-from session_store.domain.window import Window
+from session_store.ports import Storage
+from session_store.settings import Settings
 
 REGION: Final = "us-east-1"
-NOW: Final = 1_800_000_000_000
-"""Milliseconds: a moment in January 2027."""
+NOW_MS: Final = 1_800_000_000_500
+"""A moment in January 2027, half a second into a second, so that rounding shows."""
 
-NOW_SECONDS: Final = NOW // 1000
+NOW_SECONDS: Final = NOW_MS // 1000
 HOUR: Final = 3600
-OWNER: Final = Owner(tenant="111122223333:user/anna", subject="-")
-STRANGER: Final = Owner(tenant="444455556666:user/bert", subject="-")
-AUTHOR: Final = Author(principal="111122223333:user/anna -", request_id="request-1")
+DAY: Final = 24 * HOUR
+AUDIT_RETENTION: Final = 90 * DAY
+ALICE: Final = Caller(tenant="111122223333:role/backend", subject="alice", request_id="request-1")
+BOB: Final = Caller(tenant="111122223333:role/backend", subject="bob", request_id="request-2")
+STRANGER: Final = Caller(tenant="444455556666:role/backend", subject="alice", request_id="request-3")
+OPERATOR: Final = Caller(tenant="111122223333:role/ops", permissions=frozenset({Permission.OPS}))
+OWNER: Final[Owner] = owner_of(ALICE)
+AUTHOR: Final[Author] = author_of(ALICE)
+SESSION_ID: Final = "use1-" + "a" * 32
+"""Of no session, unless a test gives it to one."""
 
 _message_ids: Final = MessageIds(random_bytes=secrets.token_bytes)
+
+
+def settings(**changes: Any) -> Settings:
+    values: dict[str, Any] = {
+        "table": "sessions",
+        "audit_table": "audit",
+        "region": REGION,
+        "regions": (REGION,),
+        "delegates": frozenset(),
+        "status_shards": 4,
+        "audit_retention": AUDIT_RETENTION,
+        "gateway_decodes_path": False,
+    }
+    return Settings(**{**values, **changes})
 
 
 def operation_id() -> str:
@@ -32,18 +64,18 @@ def operation_id() -> str:
 
 
 def a_session(**changes: Any) -> Session:
-    """An active session of ``OWNER``, created now, with an hour to live."""
+    """An active session of Alice's, created now, with an hour to live."""
     session = Session(
         session_id=mint_session_id(region=REGION, random_bytes=secrets.token_bytes),
         owner=OWNER,
         status=Status.ACTIVE,
         version=1,
-        created_at=NOW,
-        updated_at=NOW,
+        created_at=NOW_MS,
+        updated_at=NOW_MS,
         ttl=NOW_SECONDS + HOUR,
         slide_after=NOW_SECONDS + HOUR // 10,
         idle_timeout=HOUR,
-        max_expires_at=NOW_SECONDS + 30 * 24 * HOUR,
+        max_expires_at=NOW_SECONDS + 30 * DAY,
         home_region=REGION,
         write_region=REGION,
         updated_by=AUTHOR,
@@ -53,8 +85,16 @@ def a_session(**changes: Any) -> Session:
     return replace(session, **changes)
 
 
+def kept(storage: Storage, **changes: Any) -> Session:
+    """``a_session`` that the storage has."""
+    session = a_session(**changes)
+    storage.sessions.create(session)
+    return session
+
+
 def a_guard(**changes: Any) -> Guard:
-    return replace(Guard(now_ms=NOW, owner=OWNER, region=REGION, statuses=WRITABLE), **changes)
+    """One of an ordinary write, which ``a_session()`` fulfils."""
+    return replace(Guard(now_ms=NOW_MS, owner=OWNER, region=REGION, statuses=WRITABLE), **changes)
 
 
 def a_write(session: Session, change: Change, **guard: Any) -> SessionWrite:
@@ -67,32 +107,33 @@ def a_write(session: Session, change: Change, **guard: Any) -> SessionWrite:
     )
 
 
-def a_slide(session: Session, *, now_ms: int) -> Slide:
+def a_slide(session: Session, *, now_ms: int, **changes: Any) -> Slide:
     """The slide that a use of the session at ``now_ms`` asks for."""
-    return Slide(
+    slide = Slide(
         session_id=session.session_id,
-        owner=session.owner,
-        region=REGION,
-        now_ms=now_ms,
-        window=Window(ttl=now_ms // 1000 + HOUR, slide_after=now_ms // 1000 + HOUR // 10),
+        guard=a_guard(now_ms=now_ms, owner=session.owner, statuses=SLIDING),
+        window=session.window_at(now_ms),
         author=AUTHOR,
     )
+    return replace(slide, **changes)
 
 
 def a_message(session: Session, content: JsonValue = "hello", **changes: Any) -> Message:
     message = Message(
         session_id=session.session_id,
-        message_id=_message_ids.mint(NOW),
+        message_id=_message_ids.mint(NOW_MS),
         content=content,
         content_hash=digest(content),
-        appended_at=NOW,
+        appended_at=NOW_MS,
         ttl=session.max_expires_at,
         author=AUTHOR,
     )
     return replace(message, **changes)
 
 
-def a_call(session: Session, tool_call_id: str, *, started_at: int = NOW) -> tuple[Claim, ToolCallRecord]:
+def a_call(
+    session: Session, tool_call_id: str, *, started_at: int = NOW_MS, output: JsonValue = "found"
+) -> tuple[Claim, ToolCallRecord]:
     """A settled claim and the record that goes with it."""
     claim = Claim(
         session_id=session.session_id,
@@ -101,10 +142,10 @@ def a_call(session: Session, tool_call_id: str, *, started_at: int = NOW) -> tup
         tool_name="search",
         status=ClaimStatus.COMPLETED,
         input_hash=digest({"q": tool_call_id}),
-        outcome_hash=digest("found"),
+        outcome_hash=digest(output),
         started_at=started_at,
-        fence=NOW,
-        lease_until_ms=NOW,
+        fence=NOW_MS,
+        lease_until_ms=NOW_MS,
         ttl=session.max_expires_at,
         author=AUTHOR,
     )
@@ -114,12 +155,12 @@ def a_call(session: Session, tool_call_id: str, *, started_at: int = NOW) -> tup
         tool_name="search",
         status=ClaimStatus.COMPLETED,
         input={"q": tool_call_id},
-        output="found",
+        output=output,
         error=None,
         started_at=started_at,
         completed_at=started_at + 7,
         duration_ms=7,
-        fence=NOW,
+        fence=NOW_MS,
         ttl=session.max_expires_at,
         author=AUTHOR,
     )
@@ -130,9 +171,9 @@ def an_event(session: Session, event_name: str = "SessionDeleted") -> AuditEvent
     return AuditEvent(
         session_id=session.session_id,
         event_name=event_name,
-        at=NOW,
+        at=NOW_MS,
         author=AUTHOR,
         region=REGION,
         operation_id=operation_id(),
-        ttl=NOW_SECONDS + 90 * 24 * HOUR,
+        ttl=NOW_SECONDS + AUDIT_RETENTION,
     )

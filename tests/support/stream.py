@@ -9,6 +9,9 @@ from session_store.storage.session_items import session_item
 from tests.support.samples import NOW_SECONDS
 
 STREAM: Final = "arn:aws:dynamodb:us-east-1:111122223333:table/sessions/stream/2027-01-15T08:00:00.000"
+AT: Final = NOW_SECONDS * 1000
+"""When a record says it was made, in milliseconds: a stream keeps whole seconds."""
+
 SERVICE: Final = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 
 _sequence = itertools.count(100000000000000000001)

@@ -2,33 +2,22 @@
 
 import base64
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from session_store.bootstrap import Store, store_on
-from session_store.domain.caller import Caller, Permission
+from session_store.domain.caller import Caller
 from session_store.domain.identifiers import MessageIds, region_code
 from session_store.domain.session import Session, Status
 from session_store.domain.slide import Slide
 from session_store.ports import Storage
 from session_store.services.sessions import NewSession
-from session_store.settings import Settings
 from session_store.storage.memory import Memory, MemoryAudit, MemoryMessages, MemorySessions, MemoryToolCalls
 from session_store.storage.memory_children import MemoryChildren
-
-REGION: Final = "us-east-1"
-START: Final = 1_800_000_000_500
-"""In milliseconds: half a second into a second, so that rounding shows."""
-
-DAY: Final = 86_400
-AUDIT_RETENTION: Final = 90 * DAY
-ALICE: Final = Caller(tenant="111122223333:role/backend", subject="alice", request_id="request-1")
-BOB: Final = Caller(tenant="111122223333:role/backend", subject="bob", request_id="request-2")
-STRANGER: Final = Caller(tenant="444455556666:role/backend", subject="alice", request_id="request-3")
-OPERATOR: Final = Caller(tenant="111122223333:role/ops", permissions=frozenset({Permission.OPS}))
+from tests.support.samples import ALICE, DAY, NOW_MS, REGION, settings
 
 
 class SettableClock:
-    def __init__(self, now_ms: int = START) -> None:
+    def __init__(self, now_ms: int = NOW_MS) -> None:
         self.now = now_ms
 
     def now_ms(self) -> int:
@@ -68,20 +57,6 @@ class WatchedSessions(MemorySessions):
     def slide(self, slide: Slide) -> Session | None:
         self.asked.append(slide)
         return MemorySessions.slide(self, slide)
-
-
-def settings(**changes: Any) -> Settings:
-    values: dict[str, Any] = {
-        "table": "sessions",
-        "audit_table": "audit",
-        "region": REGION,
-        "regions": (REGION,),
-        "delegates": frozenset(),
-        "status_shards": 4,
-        "audit_retention": AUDIT_RETENTION,
-        "gateway_decodes_path": False,
-    }
-    return Settings(**{**values, **changes})
 
 
 class World:

@@ -1,7 +1,7 @@
 """JSON values that come back equal and exact.
 
 Numbers never pass through doubles: an integer literal is an ``int``, any other
-number the ``Decimal`` of its text, brought to one form (``1.0`` is ``1``). What
+number the ``Decimal`` of its text, brought to one form (``1.0`` is written ``1``). What
 DynamoDB's number type cannot hold (38 significant digits, magnitudes 1E-130 to
 9.99E+125; *Service, account, and table quotas*, "Numbers") is refused with its path,
 and so are NaN, Infinity, lone surrogates, keys that stand twice and nesting past 31 levels.
@@ -44,7 +44,13 @@ class _Refused:
     reason: str
 
 
-def _number(text: str) -> int | Decimal | _Refused:
+def _number(text: str) -> Decimal | _Refused:
+    """A number with a point or an exponent: a ``Decimal`` even when whole, for it is no integer literal."""
+    number = _exact(text)
+    return Decimal(number) if isinstance(number, int) else number
+
+
+def _exact(text: str) -> int | Decimal | _Refused:
     try:
         value = Decimal(text)
     except InvalidOperation:
@@ -66,7 +72,7 @@ def normal_number(value: Decimal) -> int | Decimal | _Refused:
 
 
 def _integer(text: str) -> int | Decimal | _Refused:
-    return int(text) if len(text) <= SAFE_INTEGER_DIGITS else _number(text)
+    return int(text) if len(text) <= SAFE_INTEGER_DIGITS else _exact(text)
 
 
 def _constant(text: str) -> _Refused:
@@ -119,6 +125,9 @@ def _check(value: JsonValue, path: str, depth: int) -> None:
     elif isinstance(value, dict | list):
         if depth >= MAX_DEPTH + ENVELOPE_DEPTH:
             raise _too_deep(path)
+        if isinstance(value, dict):
+            for name in value:
+                _check_text(name, f"{path} (a key)")
         for key, child in _children(value):
             _check(child, f"{path}{key}", depth + 1)
     elif value is not None and not isinstance(value, bool | int):
@@ -129,9 +138,7 @@ def _children(value: dict[str, JsonValue] | list[JsonValue]) -> Iterator[tuple[s
     if isinstance(value, list):
         yield from ((f"[{position}]", child) for position, child in enumerate(value))
         return
-    for key, child in value.items():
-        _check_text(key, "$ (a key)")
-        yield f".{key}", child
+    yield from ((f".{key}", child) for key, child in value.items())
 
 
 def _check_text(value: str, path: str) -> None:
@@ -197,4 +204,4 @@ def check_nesting(value: JsonValue, *, path: str, empty_keys: bool = True) -> No
 
 
 def _too_deep(path: str) -> InvalidRequestError:
-    return InvalidRequestError(f"Nested deeper than {MAX_DEPTH} levels", path=path[:256])
+    return InvalidRequestError(f"Nested deeper than {MAX_DEPTH} levels", path=path)

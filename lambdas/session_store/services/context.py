@@ -129,15 +129,20 @@ class Context:
         return [put.result() for put in puts]
 
     def _put_atomically(self, messages: Sequence[Message]) -> dict[str, Message]:
-        """All that are not there yet in one transaction; nothing if one of them conflicts."""
-        held = self.storage.put_all(messages, operation_id=self.ids.operation_id())
-        if not held:
-            return {}
-        _refuse_conflicts(messages, held)
-        rest = [message for message in messages if message.message_id not in held]
-        again = self.storage.put_all(rest, operation_id=self.ids.operation_id()) if rest else {}
-        _refuse_conflicts(rest, again)
-        return {**held, **again}
+        """All that are not there yet in one transaction; nothing if one of them conflicts.
+
+        Each refusal names messages that are there, so the rest shrinks with each round.
+        """
+        found: dict[str, Message] = {}
+        rest = list(messages)
+        while rest:
+            held = self.storage.put_all(rest, operation_id=self.ids.operation_id())
+            if not held:
+                return found
+            _refuse_conflicts(rest, held)
+            found |= held
+            rest = [message for message in rest if message.message_id not in found]
+        return found
 
     def page(
         self,

@@ -101,9 +101,14 @@ class ToolCalls:
     def _replayed_after_the_end(
         self, caller: Caller, session_id: str, call: FinishedCall, error: StoreError
     ) -> Recorded:
-        """A settled claim answers its own replay until it is reaped; to others it is absent."""
+        """A settled claim answers its own replay until it is reaped.
+
+        Whatever else is asked of it, it is as absent as a session that is gone.
+        """
         claim = self.storage.read_claim(session_id, call.tool_call_id)
         if claim is None or claim.owner != owner_of(caller):
+            raise error
+        if isinstance(error, SessionNotFoundError) and not _is_replay(call, claim):
             raise error
         return self._replayed(claim, call)
 
@@ -188,6 +193,10 @@ def _settled(
         author=author,
     )
     return claim, record
+
+
+def _is_replay(call: FinishedCall, claim: Claim) -> bool:
+    return (call.input_hash, call.outcome_hash) == (claim.input_hash, claim.outcome_hash)
 
 
 def _check_start(call: FinishedCall, now_ms: int) -> None:

@@ -5,15 +5,15 @@ import pytest
 from audit_consumer.records import decoded
 from session_store.domain.stream_record import StreamEvent
 from session_store.errors import UnreadableRecordError
-from tests.support.samples import NOW, a_session
-from tests.support.stream import SERVICE, STREAM, a_record, image_of
+from tests.support.samples import a_session
+from tests.support.stream import AT, SERVICE, STREAM, a_record, image_of
 
 
 def test_a_record_is_told_in_the_stores_own_terms() -> None:
     session = a_session(state={"n": 1})
     raw = a_record(old=image_of(session), identity=SERVICE)
     record = decoded(raw)
-    assert (record.event, record.by_service, record.at) == (StreamEvent.REMOVE, True, NOW)
+    assert (record.event, record.by_service, record.at) == (StreamEvent.REMOVE, True, AT)
     assert (record.pk, record.sk) == (f"session#{session.session_id}", "metadata")
     assert (record.stream, record.sequence_number) == (STREAM, raw["dynamodb"]["SequenceNumber"])
     assert record.old["state"] == {"n": 1}

@@ -20,7 +20,7 @@ def caller(subject: str | None = None, *, delegates: frozenset[str] = DELEGATES)
     ("arn", "tenant"),
     [
         ("arn:aws:iam::111122223333:user/ann", "111122223333:user/ann"),
-        ("arn:aws:iam::111122223333:user/team/a/ann", "111122223333:user/team/a/ann"),
+        ("arn:aws:iam::111122223333:user/team/a/ann", "111122223333:user/ann"),
         ("arn:aws:sts::111122223333:assumed-role/backend/i-0abc", "111122223333:role/backend"),
         ("arn:aws:sts::111122223333:assumed-role/backend/me@example.com", "111122223333:role/backend"),
         ("arn:aws:iam::111122223333:root", "111122223333:root"),
@@ -39,6 +39,7 @@ def test_a_tenant_is_account_and_principal(arn: str, tenant: str) -> None:
         "",
         "ann",
         "arn:aws:iam::111122223333:user/",
+        "arn:aws:iam::111122223333:user/team/",
         "arn:aws:iam::1111:user/ann",
         "arn:aws:sts::111122223333:assumed-role/backend",
         "arn:aws:sts::111122223333:assumed-role/backend/",

@@ -17,21 +17,21 @@ from session_store.domain.page import (
     ShardPosition,
 )
 from session_store.errors import InvalidRequestError
-from tests.support.sessions import NOW, SESSION_ID
-from tests.support.world import START, CountingIds
+from tests.support.samples import NOW_MS, NOW_SECONDS, SESSION_ID
+from tests.support.world import CountingIds
 
 QUERY = {"list": "sessions", "status": None}
 POSITIONS: list[Any] = [
-    MessagePosition(message_id=CountingIds().message_id(START)),
-    OwnedPosition(created_at=START, session_id=SESSION_ID),
-    RecordPosition(started_at=START, tool_call_id="a#b"),
+    MessagePosition(message_id=CountingIds().message_id(NOW_MS)),
+    OwnedPosition(created_at=NOW_MS, session_id=SESSION_ID),
+    RecordPosition(started_at=NOW_MS, tool_call_id="a#b"),
     RecordPosition(started_at=0, tool_call_id="x" * 256),
     RecordPosition(started_at=LAST_MS, tool_call_id="c1"),
     ExpiringPosition(shards={}),
     ExpiringPosition(
         shards={
-            0: ShardPosition(ttl=NOW, session_id=SESSION_ID),
-            3: ShardPosition(ttl=NOW, session_id=SESSION_ID),
+            0: ShardPosition(ttl=NOW_SECONDS, session_id=SESSION_ID),
+            3: ShardPosition(ttl=NOW_SECONDS, session_id=SESSION_ID),
         }
     ),
 ]
@@ -83,9 +83,9 @@ def test_a_cursor_of_another_query_is_refused(query: dict[str, Any]) -> None:
 
 
 def test_a_cursor_holds_no_partition() -> None:
-    cursor = encode_cursor(OwnedPosition(created_at=START, session_id=SESSION_ID), query=QUERY) or ""
+    cursor = encode_cursor(OwnedPosition(created_at=NOW_MS, session_id=SESSION_ID), query=QUERY) or ""
     assert json.loads(base64.urlsafe_b64decode(cursor + "=="))[1:] == [
-        {"created_at": START, "session_id": SESSION_ID}
+        {"created_at": NOW_MS, "session_id": SESSION_ID}
     ]
 
 
@@ -122,9 +122,9 @@ def test_what_is_no_cursor_is_refused(cursor: str, kind: Any) -> None:
         (OwnedPosition, {"created_at": 10**400, "session_id": SESSION_ID}),
         (OwnedPosition, {"created_at": 1.5, "session_id": SESSION_ID}),
         (OwnedPosition, {"created_at": True, "session_id": SESSION_ID}),
-        (OwnedPosition, {"created_at": START, "session_id": "session#other"}),
-        (RecordPosition, {"started_at": START, "tool_call_id": ""}),
-        (RecordPosition, {"started_at": START, "tool_call_id": "x" * 257}),
+        (OwnedPosition, {"created_at": NOW_MS, "session_id": "session#other"}),
+        (RecordPosition, {"started_at": NOW_MS, "tool_call_id": ""}),
+        (RecordPosition, {"started_at": NOW_MS, "tool_call_id": "x" * 257}),
         (RecordPosition, {"started_at": None, "tool_call_id": "c1"}),
         (ExpiringPosition, {"shards": {"0": {"ttl": -1, "session_id": SESSION_ID}}}),
         (ExpiringPosition, {"shards": {"-1": {"ttl": 1, "session_id": SESSION_ID}}}),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from session_api.bodies import CreateSession
+from session_api.lists import page_request
 from session_api.requests import (
     MAX_BODY,
     Headers,
@@ -13,12 +14,16 @@ from session_api.requests import (
     Request,
     body_of,
     headers_of,
+    minimum_version,
     query_of,
-    refuse_unsupported,
+    refuse_idempotency_key,
+    refuse_large_body,
 )
+from session_store.domain.page import MessagePosition
 from session_store.errors import InvalidRequestError, PayloadTooLargeError, PreconditionRequiredError
 from tests.support.gateway import rest_event
-from tests.support.world import ALICE, World
+from tests.support.samples import ALICE
+from tests.support.world import World
 
 
 def event(body: object, **changes: Any) -> dict[str, Any]:
@@ -36,6 +41,7 @@ def a_request(world: World, headers: dict[str, list[str]], query: dict[str, str]
         path={},
         headers=Headers(headers),
         query=Query(values=query or {}),
+        at_least=0,
         body=None,
     )
 
@@ -159,13 +165,14 @@ def test_if_match_may_be_required(world: World) -> None:
 
 @pytest.mark.parametrize(("text", "expected"), [(None, 20), ("1", 1), ("100", 100)])
 def test_a_limit_is_1_to_100(world: World, text: str | None, expected: int) -> None:
-    assert a_request(world, {}, {} if text is None else {"limit": text}).limit == expected
+    request = a_request(world, {}, {} if text is None else {"limit": text})
+    assert page_request(request, MessagePosition, query={}).limit == expected
 
 
 @pytest.mark.parametrize("text", ["0", "101", "-1", "", "1.0", "1e1", " 1", "1\n", "ten", "9" * 99, "\u0662"])
 def test_any_other_limit_is_refused(world: World, text: str) -> None:
     with pytest.raises(InvalidRequestError) as refused:
-        _ = a_request(world, {}, {"limit": text}).limit
+        page_request(a_request(world, {}, {"limit": text}), MessagePosition, query={})
     assert refused.value.facts["path"] == "query limit"
 
 
@@ -179,10 +186,28 @@ def test_a_query_holds_known_parameters_once() -> None:
         Query(values={"a": "z"}).choice("a", ["x", "y"])
 
 
-@pytest.mark.parametrize(
-    "headers", [{"session-min-version": ["x"]}, {"idempotency-key": [""]}, {"idempotency-key": ["k"]}]
-)
-def test_what_is_not_supported_is_not_passed_over(headers: dict[str, list[str]]) -> None:
-    refuse_unsupported(Headers({"session-min-version": ["7"]}))
-    with pytest.raises(InvalidRequestError):
-        refuse_unsupported(Headers(headers))
+@pytest.mark.parametrize(("sent", "expected"), [([], 0), (["0"], 0), (["7"], 7), (["9" * 15], 10**15 - 1)])
+def test_a_version_that_was_seen_is_a_whole_number(sent: list[str], expected: int) -> None:
+    assert minimum_version(Headers({"session-min-version": sent})) == expected
+
+
+@pytest.mark.parametrize("sent", [["x"], [""], ["-1"], ["1.0"], ['"7"'], ["9" * 16], ["7\n"], ["7", "7"]])
+def test_any_other_version_that_was_seen_is_refused(sent: list[str]) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        minimum_version(Headers({"session-min-version": sent}))
+    assert refused.value.facts["path"] == "header Session-Min-Version"
+
+
+@pytest.mark.parametrize("value", ["", "k"])
+def test_an_idempotency_key_is_not_passed_over(value: str) -> None:
+    refuse_idempotency_key(Headers({"session-min-version": ["7"]}))
+    with pytest.raises(InvalidRequestError) as refused:
+        refuse_idempotency_key(Headers({"idempotency-key": [value]}))
+    assert refused.value.facts["path"] == "header Idempotency-Key"
+
+
+def test_a_body_that_nobody_reads_has_a_limit_too() -> None:
+    refuse_large_body({"body": None})
+    refuse_large_body({"body": "x" * 1024 * 1024})
+    with pytest.raises(PayloadTooLargeError):
+        refuse_large_body({"body": "x" * (1024 * 1024 + 1)})

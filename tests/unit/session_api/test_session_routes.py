@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.api import InProcessApi
-from tests.support.sessions import SESSION_ID
+from tests.support.samples import SESSION_ID
 from tests.support.world import World
 
 

@@ -21,7 +21,7 @@ from session_store.domain.identifiers import (
 )
 from session_store.errors import InvalidRequestError
 from session_store.system import RandomIds
-from tests.support.world import START
+from tests.support.samples import NOW_MS
 
 REGIONS = re.findall(
     r"\S+",
@@ -216,4 +216,4 @@ def test_an_operation_id_serves_as_a_client_request_token() -> None:
     ids = RandomIds()
     assert len(ids.operation_id()) == 36
     assert ids.operation_id() != ids.operation_id()
-    assert message_time(ids.message_id(START)) == START
+    assert message_time(ids.message_id(NOW_MS)) == NOW_MS

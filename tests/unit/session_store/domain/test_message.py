@@ -3,7 +3,8 @@
 import pytest
 
 from session_store.domain.message import off_clock
-from tests.support.world import START, CountingIds
+from tests.support.samples import NOW_MS
+from tests.support.world import CountingIds
 
 FIVE_MINUTES = 300_000
 
@@ -19,4 +20,4 @@ FIVE_MINUTES = 300_000
     ],
 )
 def test_an_id_may_be_five_minutes_off_the_clock(off: int, *, expected: bool) -> None:
-    assert off_clock(CountingIds().message_id(START + off), START) is expected
+    assert off_clock(CountingIds().message_id(NOW_MS + off), NOW_MS) is expected

@@ -5,7 +5,7 @@ from dataclasses import replace
 from session_store.domain.notice import NoticeName, session_ended, session_expiring_soon
 from session_store.domain.session import ExpiringSession, Status
 from tests.support.ended import an_end
-from tests.support.samples import NOW, NOW_SECONDS, OWNER, REGION, a_session
+from tests.support.samples import NOW_MS, NOW_SECONDS, OWNER, REGION, a_session
 
 SOON = ExpiringSession(
     session_id="use1-" + "a" * 32,
@@ -19,7 +19,7 @@ SOON = ExpiringSession(
 def test_an_end_has_one_event_id_whatever_is_said_of_it() -> None:
     session = a_session()
     first = session_ended(an_end(session), {"childrenDeleted": 3}, region=REGION)
-    again = session_ended(an_end(session, ended_at=NOW), {"childrenDeleted": 4}, region=REGION)
+    again = session_ended(an_end(session, ended_at=NOW_MS), {"childrenDeleted": 4}, region=REGION)
     assert first.event_id == again.event_id == first.detail["eventId"]
     assert first.event_id != session_ended(an_end(a_session()), {}, region=REGION).event_id
     assert first.name is NoticeName.SESSION_ENDED
@@ -27,9 +27,9 @@ def test_an_end_has_one_event_id_whatever_is_said_of_it() -> None:
 
 
 def test_a_warning_is_another_event_when_the_end_has_moved() -> None:
-    first = session_expiring_soon(SOON, at=NOW)
-    assert first.event_id == session_expiring_soon(SOON, at=NOW + 1).event_id
-    assert first.event_id != session_expiring_soon(replace(SOON, ttl=SOON.ttl + 1), at=NOW).event_id
+    first = session_expiring_soon(SOON, at=NOW_MS)
+    assert first.event_id == session_expiring_soon(SOON, at=NOW_MS + 1).event_id
+    assert first.event_id != session_expiring_soon(replace(SOON, ttl=SOON.ttl + 1), at=NOW_MS).event_id
     assert first.detail == {
         "eventId": first.event_id,
         "sessionId": SOON.session_id,

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status, owner_of
+from session_store.domain.session import ANY_STATUS, Session, Status, owner_of
 from session_store.domain.session_write import (
     PREDECESSORS,
+    Guard,
     ReplaceState,
     Transition,
     already_done,
@@ -25,8 +26,7 @@ from session_store.errors import (
     StoreError,
     VersionConflictError,
 )
-from tests.support.sessions import AUTHOR, NOW, a_guard, a_session, a_write
-from tests.support.world import BOB, START
+from tests.support.samples import AUTHOR, BOB, NOW_MS, NOW_SECONDS, OWNER, REGION, a_guard, a_session, a_write
 
 FORWARD = {
     ("initializing", "active"),
@@ -36,7 +36,7 @@ FORWARD = {
 }
 WRONG_TYPE = StateOperations(append={"k": [1]})
 ALL_WRONG: dict[str, Any] = {
-    "ttl": NOW,
+    "ttl": NOW_SECONDS,
     "owner": owner_of(BOB),
     "home_region": "eu-west-1",
     "status": Status.CLOSED,
@@ -69,7 +69,7 @@ def test_no_step_leads_back_to_initializing() -> None:
 
 @pytest.mark.parametrize("status", Status)
 def test_a_closing_or_closed_session_takes_no_state(status: Status) -> None:
-    error = violation(a_session(status=status), a_guard(statuses=WRITABLE), ReplaceState(state={}))
+    error = violation(a_session(status=status), a_guard(), ReplaceState(state={}))
     if status in (Status.INITIALIZING, Status.ACTIVE):
         assert error is None
     else:
@@ -80,7 +80,7 @@ def test_a_closing_or_closed_session_takes_no_state(status: Status) -> None:
 def test_an_absent_session_an_expired_one_and_anothers_are_the_same_refusal() -> None:
     refusals = [
         violation(None, a_guard()),
-        violation(a_session(ttl=NOW), a_guard()),
+        violation(a_session(ttl=NOW_SECONDS), a_guard()),
         violation(a_session(owner=owner_of(BOB)), a_guard()),
         violation(a_session(owner=owner_of(BOB), home_region="eu-west-1"), a_guard()),
     ]
@@ -91,7 +91,7 @@ def test_an_absent_session_an_expired_one_and_anothers_are_the_same_refusal() ->
 
 
 def test_violations_are_told_in_one_order() -> None:
-    guard = a_guard(statuses=WRITABLE, version=3)
+    guard = a_guard(version=1)
     wrong = dict(ALL_WRONG)
     told: list[type[StoreError] | None] = []
     for names, _ in ORDER:
@@ -106,7 +106,7 @@ def test_violations_are_told_in_one_order() -> None:
 @pytest.mark.parametrize("name", ALL_WRONG)
 def test_each_clause_refuses_by_itself(name: str) -> None:
     expected = next(error for names, error in ORDER if name in names)
-    guard = a_guard(statuses=WRITABLE, version=3)
+    guard = a_guard(version=1)
     assert isinstance(violation(a_session(**{name: ALL_WRONG[name]}), guard, WRONG_TYPE), expected)
 
 
@@ -120,27 +120,29 @@ def test_a_refusal_tells_the_facts_to_go_on_with() -> None:
 
 
 def test_a_guard_without_statuses_and_version_admits_any() -> None:
-    assert [violation(a_session(status=status), a_guard()) for status in ANY_STATUS] == [None] * 4
-    assert violation(a_session(version=99), a_guard()) is None
+    guard = Guard(now_ms=NOW_MS, owner=OWNER, region=REGION)
+    assert [violation(a_session(status=status), guard) for status in ANY_STATUS] == [None] * 4
+    assert violation(a_session(version=99), guard) is None
 
 
 def test_a_change_raises_the_version_and_signs_the_session() -> None:
-    session = a_session(write_region="eu-west-1")
-    after = changed(session, a_write(ReplaceState(state={"a": 1}), now_ms=START + 5000))
+    session = a_session(version=3, write_region="eu-west-1")
+    write = a_write(session, ReplaceState(state={"a": 1}), now_ms=NOW_MS + 5000)
+    after = changed(session, write)
     assert after == replace(
         session,
         version=4,
         state={"a": 1},
-        updated_at=START + 5000,
+        updated_at=NOW_MS + 5000,
         updated_by=AUTHOR,
         write_region="us-east-1",
-        last_write="operation-1",
+        last_write=write.operation_id,
     )
 
 
 def test_state_operations_change_the_state_only_where_they_say() -> None:
     session = a_session(state={"a": 1, "b": 2})
-    write = a_write(StateOperations(set={"c": 3}, remove=["a"]))
+    write = a_write(session, StateOperations(set={"c": 3}, remove=["a"]))
     assert changed(session, write).state == {"b": 2, "c": 3}
     assert session.state == {"a": 1, "b": 2}
 
@@ -148,34 +150,40 @@ def test_state_operations_change_the_state_only_where_they_say() -> None:
 @pytest.mark.parametrize("to", [Status.ACTIVE, Status.CLOSING])
 def test_a_step_that_does_not_close_leaves_the_end_alone(to: Status) -> None:
     session = a_session(status=Status.INITIALIZING)
-    after = changed(session, a_write(Transition(to=to)))
+    after = changed(session, a_write(session, Transition(to=to)))
     assert (after.status, after.ttl, after.slide_after) == (to, session.ttl, session.slide_after)
 
 
 def close(session: Session) -> Session:
-    return changed(session, a_write(Transition(to=Status.CLOSED)))
+    return changed(session, a_write(session, Transition(to=Status.CLOSED)))
 
 
 def test_a_closed_session_stays_readable_for_a_day() -> None:
-    assert close(a_session(status=Status.CLOSING, max_expires_at=NOW + 86_401)).ttl == NOW + 86_400
+    assert (
+        close(a_session(status=Status.CLOSING, max_expires_at=NOW_SECONDS + 86_401)).ttl
+        == NOW_SECONDS + 86_400
+    )
 
 
 def test_a_closed_session_does_not_outlive_its_longest_life() -> None:
-    assert close(a_session(status=Status.CLOSING, max_expires_at=NOW + 60)).ttl == NOW + 60
+    assert close(a_session(status=Status.CLOSING, max_expires_at=NOW_SECONDS + 60)).ttl == NOW_SECONDS + 60
 
 
 def test_a_retry_recognises_its_own_write() -> None:
     session = a_session()
-    assert already_done(changed(session, a_write()), a_write())
-    assert not already_done(session, a_write())
+    write = a_write(session, ReplaceState(state={}))
+    assert already_done(changed(session, write), write)
+    assert not already_done(session, write)
 
 
 def test_a_step_already_taken_is_done() -> None:
-    write = a_write(Transition(to=Status.ACTIVE))
-    assert already_done(a_session(), write)
-    assert not already_done(a_session(status=Status.CLOSING), write)
+    session = a_session()
+    write = a_write(session, Transition(to=Status.ACTIVE))
+    assert already_done(session, write)
+    assert not already_done(replace(session, status=Status.CLOSING), write)
 
 
-@pytest.mark.parametrize("change", [{"owner": owner_of(BOB)}, {"ttl": NOW}])
+@pytest.mark.parametrize("change", [{"owner": owner_of(BOB)}, {"ttl": NOW_SECONDS}])
 def test_a_step_taken_on_a_session_that_is_not_there_is_not_done(change: dict[str, Any]) -> None:
-    assert not already_done(a_session(**change), a_write(Transition(to=Status.ACTIVE)))
+    session = a_session(**change)
+    assert not already_done(session, a_write(session, Transition(to=Status.ACTIVE)))

@@ -8,40 +8,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from session_store.domain.session import Session, Status, owner_of
-from session_store.domain.slide import Slide, slid, slides
+from session_store.domain.slide import slid, slides
 from session_store.domain.window import Window
-from tests.support.sessions import NOW, a_session, a_slide
-from tests.support.world import BOB, START
+from tests.support.samples import BOB, NOW_MS, NOW_SECONDS, a_session, a_slide
 
-DUE_MS = (NOW + 360) * 1000
+DUE_MS = (NOW_SECONDS + 360) * 1000
 
 
 def used(session: Session, now_ms: int) -> Session:
     """As a use case does it: a slide where it is due and may be done."""
-    slide = a_slide(session, now_ms)
+    slide = a_slide(session, now_ms=now_ms)
     return slid(session, slide) if session.slide_due(now_ms) and slides(session, slide) else session
 
 
 def test_a_slide_moves_the_end_and_leaves_the_version() -> None:
     session = a_session()
-    slide = a_slide(session, DUE_MS)
+    slide = a_slide(session, now_ms=DUE_MS)
     assert slides(session, slide)
     assert slid(session, slide) == replace(
-        session, ttl=NOW + 360 + 3600, slide_after=NOW + 720, updated_by=slide.author
+        session, ttl=NOW_SECONDS + 360 + 3600, slide_after=NOW_SECONDS + 720, updated_by=slide.author
     )
 
 
 def test_a_slide_is_due_from_its_second_on() -> None:
     session = a_session()
     assert not session.slide_due(DUE_MS - 1)
-    assert not slides(session, a_slide(session, DUE_MS - 1))
+    assert not slides(session, a_slide(session, now_ms=DUE_MS - 1))
     assert session.slide_due(DUE_MS)
 
 
 def test_no_slide_is_due_once_the_longest_life_is_reached() -> None:
-    session = a_session(ttl=NOW + 400, max_expires_at=NOW + 400)
+    session = a_session(ttl=NOW_SECONDS + 400, max_expires_at=NOW_SECONDS + 400)
     assert not session.slide_due(DUE_MS)
-    assert not slides(session, a_slide(session, DUE_MS))
+    assert not slides(session, a_slide(session, now_ms=DUE_MS))
 
 
 @pytest.mark.parametrize("status", Status)
@@ -49,35 +48,32 @@ def test_a_closed_session_slides_no_more(status: Status) -> None:
     session = a_session(status=status)
     expected = status is not Status.CLOSED
     assert session.slide_due(DUE_MS) == expected
-    assert slides(session, a_slide(session, DUE_MS)) == expected
+    assert slides(session, a_slide(session, now_ms=DUE_MS)) == expected
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"owner": owner_of(BOB)}, {"home_region": "eu-west-1"}, {"ttl": NOW + 360}, {"slide_after": NOW + 361}],
+    [
+        {"owner": owner_of(BOB)},
+        {"home_region": "eu-west-1"},
+        {"ttl": NOW_SECONDS + 360},
+        {"slide_after": NOW_SECONDS + 361},
+    ],
 )
 def test_a_slide_is_refused_where_the_session_has_changed(change: dict[str, Any]) -> None:
     session = a_session()
-    assert not slides(replace(session, **change), a_slide(session, DUE_MS))
+    assert not slides(replace(session, **change), a_slide(session, now_ms=DUE_MS))
 
 
 def test_nothing_slides_where_nothing_is() -> None:
-    assert not slides(None, a_slide(a_session(), DUE_MS))
+    assert not slides(None, a_slide(a_session(), now_ms=DUE_MS))
 
 
 def test_an_end_never_moves_backwards() -> None:
-    session = a_session(ttl=NOW + 5000)
-    late = Slide(
-        session_id=session.session_id,
-        owner=session.owner,
-        region=session.home_region,
-        now_ms=DUE_MS,
-        window=Window(ttl=NOW + 4999, slide_after=NOW + 999),
-        author=session.updated_by,
-    )
-    assert not slides(session, late)
-    assert not slides(session, replace(late, window=Window(ttl=NOW + 5000, slide_after=NOW + 999)))
-    assert slides(session, replace(late, window=Window(ttl=NOW + 5001, slide_after=NOW + 999)))
+    session = a_session(ttl=NOW_SECONDS + 5000)
+    for moved, ttl in ((False, session.ttl - 1), (False, session.ttl), (True, session.ttl + 1)):
+        window = Window(ttl=ttl, slide_after=NOW_SECONDS + 999)
+        assert slides(session, a_slide(session, now_ms=DUE_MS, window=window)) == moved
 
 
 def test_a_hundred_uses_in_a_second_are_one_slide() -> None:
@@ -86,7 +82,7 @@ def test_a_hundred_uses_in_a_second_are_one_slide() -> None:
     for use in range(100):
         session = used(session, DUE_MS + use * 10)
         ends.append(session.slide_after)
-    assert set(ends) == {NOW + 720}
+    assert set(ends) == {NOW_SECONDS + 720}
 
 
 @given(
@@ -98,15 +94,15 @@ def test_a_session_lives_90_to_100_percent_of_its_timeout_after_its_last_use(
     idle_timeout: int, lifetime: int, pauses: list[int]
 ) -> None:
     """To the second: up to one less than 90 %, for both ends lie on whole seconds."""
-    maximum = NOW + lifetime
-    window = a_session(idle_timeout=idle_timeout, max_expires_at=maximum).window_at(START)
+    maximum = NOW_SECONDS + lifetime
+    window = a_session(idle_timeout=idle_timeout, max_expires_at=maximum).window_at(NOW_MS)
     session = a_session(
         idle_timeout=idle_timeout,
         max_expires_at=maximum,
         ttl=window.ttl,
         slide_after=window.slide_after,
     )
-    now_ms = START
+    now_ms = NOW_MS
     for pause in pauses:
         now_ms += pause
         if session.ttl <= now_ms // 1000:

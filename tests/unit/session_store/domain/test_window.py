@@ -4,27 +4,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from session_store.domain.window import Window, window_from
-from tests.support.sessions import NOW
-from tests.support.world import START
+from tests.support.samples import NOW_MS, NOW_SECONDS
 
 INSTANTS = st.integers(1_700_000_000_000, 4_000_000_000_000)
 TIMEOUTS = st.integers(10, 604_800)
 
 
 def test_a_window_ends_an_idle_timeout_after_the_use() -> None:
-    window = window_from(START, idle_timeout=3600, max_expires_at=NOW + 86_400)
-    assert window == Window(ttl=NOW + 3600, slide_after=NOW + 360)
+    window = window_from(NOW_MS, idle_timeout=3600, max_expires_at=NOW_SECONDS + 86_400)
+    assert window == Window(ttl=NOW_SECONDS + 3600, slide_after=NOW_SECONDS + 360)
 
 
 def test_a_window_never_passes_the_longest_life() -> None:
-    assert window_from(START, idle_timeout=3600, max_expires_at=NOW + 60).ttl == NOW + 60
-    assert window_from(START, idle_timeout=3600, max_expires_at=NOW + 3600).ttl == NOW + 3600
+    assert window_from(NOW_MS, idle_timeout=3600, max_expires_at=NOW_SECONDS + 60).ttl == NOW_SECONDS + 60
+    assert window_from(NOW_MS, idle_timeout=3600, max_expires_at=NOW_SECONDS + 3600).ttl == NOW_SECONDS + 3600
 
 
 def test_the_shortest_timeout_slides_after_a_second() -> None:
-    assert window_from(START, idle_timeout=10, max_expires_at=NOW + 60).slide_after == NOW + 1
-    assert window_from(START, idle_timeout=19, max_expires_at=NOW + 60).slide_after == NOW + 1
-    assert window_from(START, idle_timeout=20, max_expires_at=NOW + 60).slide_after == NOW + 2
+    for idle_timeout, pause in ((10, 1), (19, 1), (20, 2)):
+        window = window_from(NOW_MS, idle_timeout=idle_timeout, max_expires_at=NOW_SECONDS + 60)
+        assert window.slide_after == NOW_SECONDS + pause
 
 
 @given(INSTANTS, TIMEOUTS, st.integers(0, 10**9))

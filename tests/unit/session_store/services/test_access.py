@@ -1,21 +1,30 @@
-"""Every use of a session moves its end where that is due, once."""
+"""The way to a session: is it there, and is its end due to move."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
+from session_store.domain.caller import Caller
 from session_store.domain.session import Session, Status
 from session_store.domain.slide import Slide
-from session_store.errors import MisdirectedError, SessionClosedError, SessionNotFoundError
+from session_store.errors import (
+    MisdirectedError,
+    OutcomeUnknownError,
+    SessionNotFoundError,
+    ThrottledError,
+)
 from session_store.services.access import SessionAccess
 from session_store.storage.memory import Memory, MemorySessions
-from tests.support.sessions import NOW, SESSION_ID, a_session
-from tests.support.world import ALICE, BOB, REGION, START, SettableClock, WatchedSessions, World
+from tests.support.samples import ALICE, BOB, NOW_MS, NOW_SECONDS, REGION, a_session
+from tests.support.world import SettableClock, WatchedSessions, World
 
-DUE = NOW + 360
+DUE = NOW_SECONDS + 360
+ENDS = pytest.mark.parametrize(
+    ("ttl", "there"), [(NOW_SECONDS - 1, False), (NOW_SECONDS, False), (NOW_SECONDS + 1, True)]
+)
 
 
-def access_to(session: Session, *, now_ms: int = START, region: str = REGION) -> SessionAccess:
+def access_to(session: Session, *, now_ms: int = NOW_MS, region: str = REGION) -> SessionAccess:
     memory = Memory(sessions={session.session_id: session})
     return SessionAccess(sessions=WatchedSessions(memory=memory), clock=SettableClock(now_ms), region=region)
 
@@ -25,94 +34,131 @@ def asked(access: SessionAccess) -> list[Slide]:
     return access.sessions.asked
 
 
-@pytest.mark.parametrize(("ttl", "there"), [(NOW - 1, False), (NOW, False), (NOW + 1, True)])
+def find_and_use(access: SessionAccess, session: Session, caller: Caller = ALICE) -> Session:
+    return access.used(caller, access.found(caller, session.session_id))
+
+
+@ENDS
 def test_a_session_is_there_before_its_end_only(ttl: int, *, there: bool) -> None:
     session = a_session(ttl=ttl)
     access = access_to(session)
     if there:
-        assert access.read(ALICE, SESSION_ID) == session
+        assert access.found(ALICE, session.session_id) == session
     else:
         with pytest.raises(SessionNotFoundError):
-            access.read(ALICE, SESSION_ID)
+            access.found(ALICE, session.session_id)
 
 
-def test_a_read_that_is_not_due_slides_nothing() -> None:
-    access = access_to(a_session(), now_ms=DUE * 1000 - 1)
-    assert access.read(ALICE, SESSION_ID) == a_session()
+def test_finding_a_session_is_not_using_it() -> None:
+    session = a_session()
+    access = access_to(session, now_ms=DUE * 1000)
+    assert access.found(ALICE, session.session_id) == session
+    assert access.found_at_home(ALICE, session.session_id) == session
     assert asked(access) == []
 
 
-def test_a_due_read_slides_once() -> None:
-    access = access_to(a_session(), now_ms=DUE * 1000)
-    after = access.read(ALICE, SESSION_ID)
-    assert access.read(ALICE, SESSION_ID) == after
+def test_a_use_that_is_not_due_slides_nothing() -> None:
+    session = a_session()
+    access = access_to(session, now_ms=DUE * 1000 - 1)
+    assert find_and_use(access, session) == session
+    assert asked(access) == []
+
+
+def test_a_due_use_slides_once() -> None:
+    session = a_session()
+    access = access_to(session, now_ms=DUE * 1000)
+    after = find_and_use(access, session)
+    assert find_and_use(access, session) == after
     assert (after.ttl, after.slide_after) == (DUE + 3600, DUE + 360)
     assert len(asked(access)) == 1
 
 
-def test_reading_anothers_session_slides_nothing() -> None:
-    access = access_to(a_session(), now_ms=DUE * 1000)
+def test_anothers_session_is_not_found_and_slides_nothing() -> None:
+    session = a_session()
+    access = access_to(session, now_ms=DUE * 1000)
     with pytest.raises(SessionNotFoundError):
-        access.read(BOB, SESSION_ID)
+        find_and_use(access, session, BOB)
     assert asked(access) == []
 
 
-def test_a_read_away_from_home_is_answered_and_slides_nothing() -> None:
-    access = access_to(a_session(), now_ms=DUE * 1000, region="eu-west-1")
-    assert access.read(ALICE, SESSION_ID) == a_session()
+def test_a_use_away_from_home_asks_for_no_slide_at_all() -> None:
+    session = a_session()
+    access = access_to(session, now_ms=DUE * 1000, region="eu-west-1")
+    assert find_and_use(access, session) == session
+    assert access.slid(ALICE, session) == session
+    assert asked(access) == []
 
 
 def test_a_child_is_written_at_home_only() -> None:
-    access = access_to(a_session(), region="eu-west-1")
-    for way in (access.read_at_home, access.read_writable):
-        with pytest.raises(MisdirectedError) as refused:
-            way(ALICE, SESSION_ID)
-        assert refused.value.facts == {"homeRegion": REGION}
+    session = a_session()
+    with pytest.raises(MisdirectedError) as refused:
+        access_to(session, region="eu-west-1").found_at_home(ALICE, session.session_id)
+    assert refused.value.facts == {"homeRegion": REGION}
+    assert access_to(session).found_at_home(ALICE, session.session_id) == session
 
 
 @pytest.mark.parametrize("status", Status)
-def test_a_closing_or_closed_session_admits_no_new_children(status: Status) -> None:
-    access = access_to(a_session(status=status))
-    if status in (Status.INITIALIZING, Status.ACTIVE):
-        assert access.read_writable(ALICE, SESSION_ID).status is status
-    else:
-        with pytest.raises(SessionClosedError) as refused:
-            access.read_writable(ALICE, SESSION_ID)
-        assert refused.value.facts == {"sessionStatus": status.value}
-    assert access.read_at_home(ALICE, SESSION_ID).status is status
+def test_a_session_is_found_in_any_status(status: Status) -> None:
+    session = a_session(status=status)
+    assert access_to(session).found_at_home(ALICE, session.session_id) == session
 
 
+@pytest.mark.parametrize("at_least", [0, 6, 7])
+def test_a_copy_that_is_new_enough_is_an_answer(at_least: int) -> None:
+    session = a_session(version=7)
+    for region in (REGION, "eu-west-1"):
+        assert (
+            access_to(session, region=region).found(ALICE, session.session_id, at_least=at_least) == session
+        )
+
+
+def test_an_older_copy_is_an_answer_at_home_only() -> None:
+    session = a_session(version=7)
+    assert access_to(session).found(ALICE, session.session_id, at_least=8) == session
+    with pytest.raises(MisdirectedError) as refused:
+        access_to(session, region="eu-west-1").found(ALICE, session.session_id, at_least=8)
+    assert refused.value.facts == {"homeRegion": REGION}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outrun(MemorySessions):
-    """Another has deleted, or let expire, what is about to slide."""
+    """Another has deleted, let expire or slid what is about to slide; or the slide itself fails."""
 
     left: Session | None = None
+    error: Exception | None = None
 
     def slide(self, slide: Slide) -> Session | None:
         del slide
+        if self.error is not None:
+            raise self.error
         return self.left
+
+
+def outrun(left: Session | None = None, error: Exception | None = None) -> SessionAccess:
+    sessions = Outrun(memory=Memory(), left=left, error=error)
+    return SessionAccess(sessions=sessions, clock=SettableClock(DUE * 1000), region=REGION)
 
 
 @pytest.mark.parametrize("left", [None, a_session(ttl=DUE)])
 def test_a_session_that_ends_before_its_slide_is_not_there(left: Session | None) -> None:
-    kind = type("OutrunTo", (Outrun,), {"left": left})
-    access = SessionAccess(
-        sessions=kind(memory=Memory(sessions={SESSION_ID: a_session()})),
-        clock=SettableClock(DUE * 1000),
-        region=REGION,
-    )
     with pytest.raises(SessionNotFoundError):
-        access.read(ALICE, SESSION_ID)
+        outrun(left).slid(ALICE, a_session())
 
 
 def test_a_slide_that_another_use_has_done_is_a_success() -> None:
-    moved = a_session(ttl=DUE + 3600, slide_after=DUE + 360)
-    kind = type("OutrunTo", (Outrun,), {"left": moved})
-    access = SessionAccess(
-        sessions=kind(memory=Memory(sessions={SESSION_ID: a_session()})),
-        clock=SettableClock(DUE * 1000),
-        region=REGION,
-    )
-    assert access.read(ALICE, SESSION_ID) == moved
+    session = a_session()
+    moved = replace(session, ttl=DUE + 3600, slide_after=DUE + 360)
+    assert outrun(moved).slid(ALICE, session) == moved
+    assert outrun(moved).used(ALICE, session) == moved
+
+
+@pytest.mark.parametrize("error", [ThrottledError(), OutcomeUnknownError()])
+def test_a_call_that_succeeded_stays_a_success_whatever_its_slide_does(error: Exception) -> None:
+    session = a_session()
+    assert outrun(error=error).used(ALICE, session) == session
+    assert outrun(left=None).used(ALICE, session) == session
+    with pytest.raises(type(error)):
+        outrun(error=error).slid(ALICE, session)
 
 
 def test_a_write_that_is_due_slides_too(world: World) -> None:

@@ -14,17 +14,19 @@ from session_store.services.audit_trail import StreamConsumer
 from session_store.storage.child_items import claim_item, message_item, record_item
 from session_store.storage.memory import Memory, MemoryAudit
 from tests.support.samples import (
+    ALICE,
     AUTHOR,
-    NOW,
+    NOW_MS,
     NOW_SECONDS,
     OWNER,
     REGION,
+    STRANGER,
     a_call,
     a_message,
     a_session,
 )
-from tests.support.stream import SERVICE, a_record, image_of
-from tests.support.world import ALICE, STRANGER, World
+from tests.support.stream import AT, SERVICE, a_record, image_of
+from tests.support.world import World
 
 RETENTION = 90 * 86_400
 
@@ -69,7 +71,7 @@ def test_a_change_is_audited_with_who_what_and_when(consumer: StreamConsumer, me
     consume(consumer, record)
     (change,) = memory.changes.values()
     assert (change.event_name, change.author) == ("SessionChanged", after.updated_by)
-    assert (change.at, change.ttl, change.region) == (NOW, NOW_SECONDS + RETENTION, REGION)
+    assert (change.at, change.ttl, change.region) == (AT, NOW_SECONDS + RETENTION, REGION)
     assert change.sequence_number == record["dynamodb"]["SequenceNumber"]
     assert change.changes == (
         Difference(operation=Operation.CHANGED, path="/state/n", old=1, new=2),
@@ -137,8 +139,8 @@ def test_expiry_is_told_from_deletion(
             reason=reason,
             status="closed",
             version=7,
-            created_at=NOW,
-            ended_at=NOW,
+            created_at=NOW_MS,
+            ended_at=AT,
             credential_refs=("a", "b"),
         )
     ]
@@ -190,7 +192,7 @@ def test_the_trail_is_the_owners_and_in_time_order(consumer: StreamConsumer) -> 
     for second in (5, 3, 3, 4):
         consume(ours, a_record(new=image, at=NOW_SECONDS + second))
     page = world.store.audit.page(ALICE, session.session_id, PageRequest(limit=10))
-    assert [entry.at for entry in page.items] == [NOW + second * 1000 for second in (3, 3, 4, 5)]
+    assert [entry.at for entry in page.items] == [AT + second * 1000 for second in (3, 3, 4, 5)]
     numbers = [entry.sequence_number for entry in page.items[:2]]
     assert numbers == sorted(numbers, key=str)
     with pytest.raises(SessionNotFoundError):

@@ -20,7 +20,7 @@ from session_store.ports import Storage
 from session_store.services.cleanup import PAGE, PRINCIPAL
 from session_store.storage.memory import memory_storage
 from tests.support.ended import RETENTION, Surroundings, an_end, left_behind, messages_of, summaries
-from tests.support.samples import NOW, NOW_SECONDS, OWNER, REGION, a_message, a_session
+from tests.support.samples import NOW_MS, NOW_SECONDS, OWNER, REGION, a_message, a_session
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, arou
     facts = {
         "reason": "expired",
         "status": "active",
-        "createdAt": "2027-01-15T08:00:00.000Z",
-        "endedAt": "2027-01-15T09:00:00.000Z",
+        "createdAt": "2027-01-15T08:00:00.500Z",
+        "endedAt": "2027-01-15T09:00:00.500Z",
         "childrenDeleted": 7,
         "credentialsRevoked": [],
         "credentialsFailed": [],
@@ -271,4 +271,4 @@ def test_the_summary_names_the_request_that_wrote_it(around: Surroundings) -> No
     around.cleanup(storage).run(an_end(a_session()), request_id="request-9")
     (event,) = memory.memory.events
     assert event.author == Author(principal=PRINCIPAL, request_id="request-9")
-    assert event.at == NOW + 3_600_000
+    assert event.at == NOW_MS + 3_600_000

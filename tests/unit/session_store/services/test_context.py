@@ -18,8 +18,8 @@ from session_store.errors import (
 )
 from session_store.services.context import Appended, NewMessage
 from session_store.services.payloads import INLINE_LIMIT
-from tests.support.sessions import NOW
-from tests.support.world import ALICE, BOB, DAY, START, World
+from tests.support.samples import ALICE, BOB, DAY, NOW_MS, NOW_SECONDS
+from tests.support.world import World
 
 
 def append(world: World, session_id: str, *new: NewMessage, atomic: bool = False) -> Appended:
@@ -50,8 +50,8 @@ def test_messages_are_kept_in_order(world: World, *, atomic: bool) -> None:
 def test_a_message_is_minted_an_id_and_lives_as_long_as_its_session_may(world: World) -> None:
     session = world.open()
     (kept,) = append(world, session.session_id, NewMessage(content={"a": 1})).messages
-    assert message_time(kept.message_id) == START
-    assert (kept.appended_at, kept.ttl) == (START, NOW + 30 * DAY)
+    assert message_time(kept.message_id) == NOW_MS
+    assert (kept.appended_at, kept.ttl) == (NOW_MS, NOW_SECONDS + 30 * DAY)
     assert kept.content_hash == digest({"a": 1})
     assert kept.author.request_id == ALICE.request_id
 
@@ -195,7 +195,7 @@ def test_an_append_is_a_use_of_the_session(world: World) -> None:
     session = world.open()
     world.clock.pass_(360)
     append(world, session.session_id, NewMessage(content="a"))
-    assert world.stored(session.session_id).ttl == NOW + 3960
+    assert world.stored(session.session_id).ttl == NOW_SECONDS + 3960
     assert world.stored(session.session_id).version == session.version
 
 

@@ -9,7 +9,8 @@ from session_store.domain.page import ExpiringPosition, Page, PageRequest
 from session_store.domain.session import ExpiringSession, Status, author_of
 from session_store.errors import ForbiddenError
 from session_store.services.drain import MOST, Drained
-from tests.support.world import ALICE, BOB, OPERATOR, STRANGER, WatchedSessions, World
+from tests.support.samples import ALICE, BOB, OPERATOR, STRANGER
+from tests.support.world import WatchedSessions, World
 
 
 def test_what_ends_soon_is_moved_whoever_owns_it_and_the_operator_is_named(world: World) -> None:

@@ -11,7 +11,8 @@ from session_store.domain.session import SLIDING, Author, Status
 from session_store.errors import UndeliveredError
 from session_store.services.expiry_watch import PRINCIPAL, ExpiryWatch, Watched
 from session_store.storage.memory_surroundings import MemoryBus
-from tests.support.world import ALICE, REGION, World
+from tests.support.samples import ALICE, REGION
+from tests.support.world import World
 
 
 @pytest.fixture

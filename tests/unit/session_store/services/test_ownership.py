@@ -8,7 +8,8 @@ from session_store.domain.caller import Caller
 from session_store.domain.session import Status
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import InvalidRequestError, MisdirectedError, SessionNotFoundError
-from tests.support.world import ALICE, BOB, STRANGER, World
+from tests.support.samples import ALICE, BOB, STRANGER
+from tests.support.world import World
 
 
 def every_way(world: World, session_id: str, caller: Caller) -> list[Callable[[], object]]:

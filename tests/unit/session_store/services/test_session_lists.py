@@ -1,38 +1,43 @@
 """Lists of sessions, a page at a time."""
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import pytest
 
-from session_store.domain.page import PageRequest
-from session_store.domain.session import Status
+from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest
+from session_store.domain.session import ExpiringSession, SessionSummary, Status
 from session_store.errors import ForbiddenError
-from tests.support.world import ALICE, BOB, DAY, OPERATOR, STRANGER, World
+from tests.support.pages import every_page
+from tests.support.samples import ALICE, BOB, DAY, OPERATOR, STRANGER
+from tests.support.world import World
 
 
-def owned(world: World, *, status: Status | None = None, limit: int = 2, **page: Any) -> list[list[str]]:
+def owned(world: World, *, status: Status | None = None) -> list[list[str]]:
     """The ids of every page, newest first."""
-    pages: list[list[str]] = []
-    after = None
-    while True:
-        request: PageRequest[Any] = PageRequest(limit=limit, after=after, descending=True, **page)
-        found = world.store.sessions.list_owned(ALICE, status=status, page=request)
-        pages.append([session.session_id for session in found.items])
-        after = found.next
-        if after is None:
-            return pages
+    read = partial(_owned, world, status)
+    return [_ids(page) for page in every_page(read, limit=2, descending=True)]
 
 
-def expiring(world: World, *, within: int, status: Status = Status.ACTIVE, limit: int = 2) -> list[list[str]]:
-    pages: list[list[str]] = []
-    after = None
-    while True:
-        request: PageRequest[Any] = PageRequest(limit=limit, after=after)
-        found = world.store.sessions.list_expiring(OPERATOR, within=within, status=status, page=request)
-        pages.append([session.session_id for session in found.items])
-        after = found.next
-        if after is None:
-            return pages
+def _owned(
+    world: World, status: Status | None, page: PageRequest[OwnedPosition]
+) -> Page[SessionSummary, OwnedPosition]:
+    return world.store.sessions.list_owned(ALICE, status=status, page=page)
+
+
+def expiring(world: World, *, within: int) -> list[list[str]]:
+    return [_ids(page) for page in every_page(partial(_expiring, world, within), limit=2)]
+
+
+def _expiring(
+    world: World, within: int, page: PageRequest[ExpiringPosition]
+) -> Page[ExpiringSession, ExpiringPosition]:
+    return world.store.sessions.list_expiring(OPERATOR, within=within, status=Status.ACTIVE, page=page)
+
+
+def _ids(sessions: Iterable[SessionSummary | ExpiringSession]) -> list[str]:
+    return [session.session_id for session in sessions]
 
 
 def open_several(world: World, count: int) -> list[str]:

@@ -15,8 +15,8 @@ from session_store.errors import (
     VersionConflictError,
 )
 from session_store.services.sessions import STATE_LIMIT, NewSession
-from tests.support.sessions import NOW
-from tests.support.world import ALICE, DAY, REGION, START, World
+from tests.support.samples import ALICE, DAY, NOW_MS, NOW_SECONDS, REGION
+from tests.support.world import World
 
 
 def new_session(**changes: Any) -> NewSession:
@@ -34,8 +34,8 @@ def test_a_session_begins_initializing_at_version_1(world: World) -> None:
     new = new_session(state={"a": 1}, protocol={"protocolVersion": "2026-07-28"}, credential_refs=["ref-1"])
     session = world.store.sessions.create(ALICE, new)
     assert (session.status, session.version) == (Status.INITIALIZING, 1)
-    assert (session.ttl, session.max_expires_at) == (NOW + 3600, NOW + 30 * DAY)
-    assert (session.created_at, session.updated_at) == (START, START)
+    assert (session.ttl, session.max_expires_at) == (NOW_SECONDS + 3600, NOW_SECONDS + 30 * DAY)
+    assert (session.created_at, session.updated_at) == (NOW_MS, NOW_MS)
     assert (session.home_region, session.write_region) == (REGION, REGION)
     assert session.updated_by.request_id == ALICE.request_id
     assert (session.state, session.credential_refs) == ({"a": 1}, ("ref-1",))
@@ -47,7 +47,7 @@ def test_two_sessions_have_two_ids(world: World) -> None:
 
 
 def test_a_session_never_outlives_its_longest_life_from_the_start(world: World) -> None:
-    assert world.store.sessions.create(ALICE, new_session(max_lifetime=60)).ttl == NOW + 60
+    assert world.store.sessions.create(ALICE, new_session(max_lifetime=60)).ttl == NOW_SECONDS + 60
 
 
 @pytest.mark.parametrize(

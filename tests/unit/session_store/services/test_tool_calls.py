@@ -22,8 +22,8 @@ from session_store.errors import (
 )
 from session_store.services.payloads import INLINE_LIMIT
 from session_store.services.tool_calls import FinishedCall, Recorded
-from tests.support.sessions import NOW
-from tests.support.world import ALICE, AUDIT_RETENTION, BOB, DAY, REGION, START, STRANGER, World
+from tests.support.samples import ALICE, AUDIT_RETENTION, BOB, DAY, NOW_MS, NOW_SECONDS, REGION, STRANGER
+from tests.support.world import World
 
 PAGE: PageRequest[Any] = PageRequest(limit=100)
 
@@ -63,14 +63,14 @@ def test_a_call_is_kept_with_its_claim_and_an_event(world: World) -> None:
     recorded = record(world, session, a_call())
     kept = recorded.record
     assert recorded.created
-    assert (kept.status, kept.started_at, kept.completed_at) == (ClaimStatus.COMPLETED, START - 250, START)
+    assert (kept.status, kept.started_at, kept.completed_at) == (ClaimStatus.COMPLETED, NOW_MS - 250, NOW_MS)
     assert (kept.input, kept.output) == ({"q": "x", "n": Decimal("0.1")}, {"hits": 9007199254740993})
-    assert (kept.fence, kept.ttl) == (START, NOW + 30 * DAY)
+    assert (kept.fence, kept.ttl) == (NOW_MS, NOW_SECONDS + 30 * DAY)
     (claim,) = world.memory.claims.values()
-    assert (claim.owner, claim.status, claim.fence) == (session.owner, ClaimStatus.COMPLETED, START)
+    assert (claim.owner, claim.status, claim.fence) == (session.owner, ClaimStatus.COMPLETED, NOW_MS)
     (event,) = world.memory.events
     assert (event.event_name, event.author, event.region) == ("ToolCallRecorded", kept.author, REGION)
-    assert event.ttl == NOW + AUDIT_RETENTION
+    assert event.ttl == NOW_SECONDS + AUDIT_RETENTION
     assert world.stored(session.session_id).version == session.version
 
 
@@ -80,14 +80,14 @@ def test_a_call_with_an_error_has_failed(world: World) -> None:
 
 
 def test_a_call_may_tell_when_it_began(world: World) -> None:
-    kept = record(world, world.open(), a_call(started_at=START - 5000)).record
-    assert (kept.started_at, kept.completed_at) == (START - 5000, START - 4750)
+    kept = record(world, world.open(), a_call(started_at=NOW_MS - 5000)).record
+    assert (kept.started_at, kept.completed_at) == (NOW_MS - 5000, NOW_MS - 4750)
 
 
 def test_a_claim_stays_a_day_where_its_session_may_not(world: World) -> None:
     record(world, world.open(max_lifetime=60, idle_timeout=60), a_call())
     (claim,) = world.memory.claims.values()
-    assert claim.ttl == NOW + DAY
+    assert claim.ttl == NOW_SECONDS + DAY
 
 
 @EVERY_END
@@ -110,14 +110,15 @@ def test_the_same_call_again_is_a_success(world: World, how: str) -> None:
         {"output": "other"},
         {"output": None, "error": "e"},
         {"duration_ms": 251},
-        {"started_at": START - 250},
+        {"started_at": NOW_MS - 250},
     ],
 )
-def test_another_call_under_the_same_id_is_a_mismatch(world: World, how: str, change: dict[str, Any]) -> None:
+def test_another_call_under_the_same_id_is_refused(world: World, how: str, change: dict[str, Any]) -> None:
     session = world.open()
     first = record(world, session, a_call())
     end(world, session, how)
-    with pytest.raises(IdempotencyMismatchError):
+    gone = how in ("deleted", "expired")
+    with pytest.raises(SessionNotFoundError if gone else IdempotencyMismatchError):
         record(world, session, a_call(**change))
     assert [*world.memory.records[session.session_id].values()] == [first.record]
 
@@ -188,7 +189,7 @@ def test_a_call_id_is_found_again_and_no_other_with_it(world: World, tool_call_i
     record(world, session, a_call("a" + "x" * 36))
     kept = record(world, session, a_call(tool_call_id)).record
     assert world.store.tool_calls.get(ALICE, session.session_id, tool_call_id) == kept
-    assert world.store.tool_calls.page(ALICE, world.open().session_id, PAGE).items == ()
+    assert world.store.tool_calls.history(ALICE, world.open().session_id, PAGE)[1].items == ()
 
 
 @pytest.mark.parametrize(
@@ -225,11 +226,12 @@ def test_input_and_outcome_together_fit_in_an_item(world: World) -> None:
 def test_history_shows_the_session_and_its_calls_in_time_order(world: World) -> None:
     session = world.open()
     for number, began in enumerate([300, 100, 200]):
-        record(world, session, a_call(f"c{number}", started_at=START + began))
+        record(world, session, a_call(f"c{number}", started_at=NOW_MS + began))
     seen, page = world.store.tool_calls.history(ALICE, session.session_id, PageRequest(limit=2))
     assert seen == session
     assert [kept.tool_call_id for kept in page.items] == ["c1", "c2"]
-    rest = world.store.tool_calls.page(ALICE, session.session_id, PageRequest(limit=2, after=page.next))
+    rest_of_it = PageRequest(limit=2, after=page.next)
+    _, rest = world.store.tool_calls.history(ALICE, session.session_id, rest_of_it)
     assert [kept.tool_call_id for kept in rest.items] == ["c0"]
     assert rest.next is None
     with pytest.raises(NotFoundError):

@@ -7,7 +7,7 @@ import pytest
 
 from session_store.domain.session import ANY_STATUS, WRITABLE, Status, owner_of
 from session_store.domain.session_write import PREDECESSORS
-from session_store.domain.state_operations import StateOperations
+from session_store.domain.state_operations import StateOperations, checked
 from session_store.schema import Attribute
 from session_store.storage.codec import from_attribute
 from session_store.storage.expressions import (
@@ -22,8 +22,8 @@ from session_store.storage.expressions import (
     is_owned,
     may_slide,
 )
-from tests.support.sessions import NOW, a_guard, a_session, a_slide
-from tests.support.world import ALICE, REGION, START
+from session_store.storage.session_table import _condition, _update
+from tests.support.samples import ALICE, NOW_MS, NOW_SECONDS, REGION, a_guard, a_session, a_slide, a_write
 
 
 def spelled(terms: Terms, expression: str) -> str:
@@ -45,7 +45,10 @@ def guarded(**changes: Any) -> str:
     return spelled(terms, holds(terms, a_guard(**changes)))
 
 
-ALIVE = f"attribute_exists(pk) AND ttl > {NOW}"
+OPERATORS = re.compile(
+    r"\b(?:AND|OR|IN|SET|REMOVE|attribute_exists|attribute_not_exists|attribute_type|if_not_exists|list_append)\b|[=<>+]+"
+)
+ALIVE = f"attribute_exists(pk) AND ttl > {NOW_SECONDS}"
 OWNED = "tenant = '111122223333:role/backend' AND subject = 'alice'"
 HOME = "homeRegion = 'us-east-1'"
 
@@ -53,13 +56,13 @@ HOME = "homeRegion = 'us-east-1'"
 @pytest.mark.parametrize(
     ("clause", "expected"),
     [
-        (lambda terms: is_alive(terms, START), ALIVE),
-        (lambda terms: is_alive(terms, START + 499), ALIVE),
+        (lambda terms: is_alive(terms, NOW_MS), ALIVE),
+        (lambda terms: is_alive(terms, NOW_MS + 499), ALIVE),
         (lambda terms: is_owned(terms, owner_of(ALICE)), OWNED),
         (lambda terms: is_home(terms, REGION), HOME),
         (lambda terms: is_current(terms, 7), "version = 7"),
         (is_absent, "attribute_not_exists(pk)"),
-        (lambda terms: is_absent(terms, START), f"(attribute_not_exists(pk) OR ttl <= {NOW})"),
+        (lambda terms: is_absent(terms, NOW_MS), f"(attribute_not_exists(pk) OR ttl <= {NOW_SECONDS})"),
         (lambda terms: has_status(terms, WRITABLE), "status IN ('active', 'initializing')"),
         (lambda terms: has_status(terms, PREDECESSORS[Status.CLOSED]), "status IN ('closing')"),
     ],
@@ -72,15 +75,18 @@ def test_a_clause_says_what_its_name_says(clause: Any, expected: str) -> None:
 def test_a_guard_is_all_its_clauses() -> None:
     every = "status IN ('active', 'closed', 'closing', 'initializing')"
     assert guarded(statuses=ANY_STATUS) == f"{ALIVE} AND {OWNED} AND {HOME} AND {every}"
-    assert guarded(version=5) == f"{ALIVE} AND {OWNED} AND {HOME} AND {every} AND version = 5"
+    assert (
+        guarded(statuses=ANY_STATUS, version=5)
+        == f"{ALIVE} AND {OWNED} AND {HOME} AND {every} AND version = 5"
+    )
 
 
 def test_a_slide_is_alive_owned_at_home_open_due_and_forward() -> None:
     terms = Terms()
-    slide = a_slide(a_session(), START)
+    slide = a_slide(a_session(), now_ms=NOW_MS)
     assert spelled(terms, may_slide(terms, slide)) == (
         f"{ALIVE} AND {OWNED} AND {HOME} AND status IN ('active', 'closing', 'initializing')"
-        f" AND slideAfter <= {NOW} AND ttl < {NOW + 3600}"
+        f" AND slideAfter <= {NOW_SECONDS} AND ttl < {NOW_SECONDS + 3600}"
     )
 
 
@@ -124,6 +130,28 @@ def test_fifty_keys_have_fifty_placeholders() -> None:
     assert len(paths) == 50
     names = terms.arguments()["ExpressionAttributeNames"]
     assert {names[path.partition(".")[2]] for path in paths} == set(keys)
+
+
+@pytest.mark.parametrize("kind", ["set", "remove", "increment", "append", "each"])
+def test_fifty_keys_stay_within_dynamodbs_limits_of_an_expression(kind: str) -> None:
+    """4 KB an expression, 300 operators an update (*Service, account, and table quotas*, "Expressions")."""
+    keys = [f"{'k' * 253}{number:02}" for number in range(50)]
+    values = {"set": "x" * 1000, "remove": None, "increment": 1, "append": ["x" * 1000]}
+    given: dict[str, Any] = {"set": {}, "remove": [], "increment": {}, "append": {}}
+    for position, key in enumerate(keys):
+        into = [*values][position % 4] if kind == "each" else kind
+        if into == "remove":
+            given[into].append(key)
+        else:
+            given[into][key] = values[into]
+    terms = Terms()
+    write = a_write(a_session(), checked(StateOperations(**given)), version=7)
+    update = _update(terms, write)
+    condition = _condition(terms, write, update)
+    for expression in (update.expression(), condition):
+        assert len(expression.encode()) < 4096
+        assert len(OPERATORS.findall(expression)) < 300
+    assert len(terms.arguments()["ExpressionAttributeNames"]) > 50
 
 
 def test_no_terms_are_no_arguments() -> None:

@@ -14,10 +14,10 @@ from session_store.errors import UnavailableError, UndeliveredError
 from session_store.storage.event_bus import EventBridgeBus
 from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.secrets_manager import SecretsManager
-from tests.support.samples import NOW
+from tests.support.samples import NOW_MS
 
 NOTICE = Notice(
-    name=NoticeName.SESSION_ENDED, event_id="e", at=NOW + 7, detail={"eventId": "e", "childrenDeleted": 2}
+    name=NoticeName.SESSION_ENDED, event_id="e", at=NOW_MS + 7, detail={"eventId": "e", "childrenDeleted": 2}
 )
 
 

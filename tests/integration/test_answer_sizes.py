@@ -1,0 +1,82 @@
+"""An answer fits into what Lambda hands on, whatever it carries: the rest comes by cursor."""
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from session_store.bootstrap import store_on
+from session_store.domain.json_values import encode
+from session_store.domain.session import Session
+from session_store.ports import Storage
+from session_store.services.payloads import INLINE_LIMIT
+from tests.support.api import Answer, StoreApi
+from tests.support.samples import NOW_MS, a_call, a_message, an_event, kept, settings
+from tests.support.world import SettableClock
+
+MOST_BYTES: Final = 6_291_556
+"""Of the JSON text in which the function hands its answer on (*Lambda quotas*, synchronous invocation)."""
+
+PAYLOAD: Final = INLINE_LIMIT - 100
+"""Bytes of JSON: as much as a message or a call may carry, keys and ids beside it."""
+
+ITEM: Final = 390_000
+CHARACTERS: Final = {"CJK": "\u6f22", "quotes": '"', "backslashes": "\\", "controls": "\x01", "letters": "x"}
+EACH_CHARACTER = pytest.mark.parametrize("character", CHARACTERS.values(), ids=CHARACTERS.keys())
+
+
+def filled(character: str) -> str:
+    """Text whose JSON has ``PAYLOAD`` bytes."""
+    return character * (PAYLOAD // (len(encode(character)) - 2))
+
+
+def api_on(storage: Storage) -> StoreApi:
+    return StoreApi(store_on(storage, settings(), clock=SettableClock()))
+
+
+def every_answer(api: StoreApi, path: str) -> list[Answer]:
+    """The pages of a list, each small enough to be handed on."""
+    answers: list[Answer] = []
+    query = {"limit": "100"}
+    while True:
+        answer = api.call("GET", path, query=query)
+        assert answer.status == 200
+        assert len(json.dumps({"body": answer.text}, ensure_ascii=False).encode()) < MOST_BYTES
+        answers.append(answer)
+        if answer.json["nextCursor"] is None:
+            return answers
+        query["cursor"] = answer.json["nextCursor"]
+
+
+def items(answers: list[Answer]) -> list[dict[str, Any]]:
+    return [item for answer in answers for item in answer.json["items"]]
+
+
+@EACH_CHARACTER
+def test_messages_of_any_text_come_in_answers_that_fit(storage: Storage, character: str) -> None:
+    session = kept(storage)
+    messages = [a_message(session, filled(character)) for _ in range(24)]
+    for message in messages:
+        storage.messages.put(message)
+    answers = every_answer(api_on(storage), f"/sessions/{session.session_id}/context")
+    assert len(answers) > 1
+    assert [item["messageId"] for item in items(answers)] == [message.message_id for message in messages]
+    assert {item["content"] for item in items(answers)} == {filled(character)}
+
+
+@pytest.mark.parametrize("of_state", CHARACTERS.values(), ids=CHARACTERS.keys())
+@pytest.mark.parametrize("of_calls", ['"', "x"], ids=["quotes", "letters"])
+def test_a_history_beside_the_largest_session_comes_in_answers_that_fit(
+    storage: Storage, of_state: str, of_calls: str
+) -> None:
+    session = kept(storage, state={"k": of_state * (ITEM // len(of_state.encode()))})
+    record_calls(storage, session, output=filled(of_calls), count=12)
+    answers = every_answer(api_on(storage), f"/sessions/{session.session_id}/history")
+    assert [item["toolCallId"] for item in items(answers)] == [f"c{number:02}" for number in range(12)]
+    assert {answer.json["session"]["state"]["k"] for answer in answers} == {session.state["k"]}
+
+
+def record_calls(storage: Storage, session: Session, *, output: str, count: int) -> None:
+    for number in range(count):
+        claim, record = a_call(session, f"c{number:02}", started_at=NOW_MS + number, output=output)
+        assert storage.tool_calls.record(claim, record, an_event(session), now_ms=NOW_MS) is None
