@@ -27,7 +27,13 @@ def build(app: App) -> Deployment:
 
     data = DataStack(app, names.data_stack(config.stage), config=config, env=env(config.primary))
     regional = {
-        region: RegionalStack(app, names.regional_stack(config.stage, region), config=config, env=env(region))
+        region: RegionalStack(
+            app,
+            names.regional_stack(config.stage, region),
+            config=config,
+            env=env(region),
+            primary_table=data.table if region == config.primary else None,
+        )
         for region in config.regions
     }
     for stack in regional.values():

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from aws_cdk import aws_logs as logs
 
+from session_store.schema import Attribute
+
 if TYPE_CHECKING:
     from constructs import Node
 
@@ -24,6 +26,9 @@ LOG_RETENTION: Final = {
     365: logs.RetentionDays.ONE_YEAR,
 }
 """The retention periods offered, in days; CloudWatch Logs accepts only certain ones."""
+
+PAYLOADS: Final = (Attribute.CONTENT, Attribute.INPUT, Attribute.OUTPUT, Attribute.ERROR)
+"""What callers keep here: large, and theirs."""
 
 ANYONE: Final = "*"
 _STAGE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}")
@@ -74,6 +79,10 @@ class Config:
     throttling_rate: int
     """Requests per second that the API admits before it answers 429."""
     throttling_burst: int
+    audit_digested: tuple[str, ...]
+    """Attributes whose values the audit tells by size and SHA-256 alone."""
+    cleanup_delay_seconds: int
+    """Between the end of a session and the clean-up: a child that was being written is there by then."""
     expiring_within_seconds: int
     """How long before its end a session's owner is told."""
     credential_prefix: str
@@ -144,6 +153,15 @@ class Config:
             ),
             throttling_rate=context.whole("throttlingRate", 500, low=1, high=10_000),
             throttling_burst=context.whole("throttlingBurst", 1_000, low=1, high=10_000),
+            audit_digested=context.read(
+                "auditDigested",
+                [attribute.value for attribute in PAYLOADS],
+                parse=_attributes,
+                allowed=f"a list of {', '.join(attribute.value for attribute in Attribute)}",
+            ),
+            cleanup_delay_seconds=context.whole(
+                "cleanupDelaySeconds", 60 if target is Target.CLOUD else 2, low=0, high=900
+            ),
             expiring_within_seconds=context.whole("expiringWithinSeconds", 900, low=60, high=86_400),
             credential_prefix=context.read(
                 "credentialPrefix",
@@ -233,6 +251,10 @@ def _endpoint(target: Target) -> Callable[[object], str | None]:
     """Tokens go out by TLS alone, or stay on this machine."""
     allowed = _URL if target is Target.CLOUD else re.compile(f"{_URL.pattern}|{_LOOPBACK_URL.pattern}")
     return _optional(_matching(allowed))
+
+
+def _attributes(value: object) -> tuple[str, ...]:
+    return tuple(Attribute(item).value for item in _items(value))
 
 
 def _flag(value: object) -> bool:

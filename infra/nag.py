@@ -22,7 +22,7 @@ def acknowledged(stack: Stack, *, config: Config) -> dict[str, str]:
     reasons = {
         f"AwsSolutions-IAM5[Resource::{table}/index/*]": "Query on every index of one table, nothing else.",
         f"AwsSolutions-IAM5[Resource::{secrets}/*]": "Sessions name secrets, all of them below this prefix.",
-        "AwsSolutions-IAM5[Resource::*]": "X-Ray's actions know no resources.",
+        "AwsSolutions-IAM5[Resource::*]": "X-Ray's actions and ListStreams know no resources.",
         f"AwsSolutions-IAM4[Policy::{push_logs}]": "AWS prescribes it for API Gateway's log role.",
         "AwsSolutions-L1": "The runtime is the one that the layer is built and tested for.",
         "AwsSolutions-APIG2": "Methods with a body have a validator; the function judges all the rest.",

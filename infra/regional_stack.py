@@ -1,9 +1,11 @@
 """What serves one region, on the tables' copy there: the API, and what follows the end of a session."""
 
 from aws_cdk import CfnOutput, Environment, Stack
+from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
 from infra.api_function import ApiFunction
+from infra.audit_consumer import AuditConsumer, table_with_stream
 from infra.cleanup import CleanupQueue, ExpiryCleanup
 from infra.config import Config
 from infra.event_bus import SessionEvents
@@ -13,7 +15,15 @@ from infra.table_function import Dependencies
 
 
 class RegionalStack(Stack):
-    def __init__(self, scope: Construct, construct_id: str, *, config: Config, env: Environment) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        env: Environment,
+        primary_table: dynamodb.ITableV2 | None,
+    ) -> None:
         super().__init__(scope, construct_id, env=env, description="Session store: the API of one region")
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
         dependencies = Dependencies(self, "Dependencies", config=config)
@@ -28,6 +38,14 @@ class RegionalStack(Stack):
             dependencies=dependencies,
             cleanup=self.cleanup,
             session_events=events,
+        )
+        self.audit_consumer = AuditConsumer(
+            self,
+            "AuditConsumer",
+            config=config,
+            dependencies=dependencies,
+            table=table_with_stream(self, config=config, primary=primary_table),
+            cleanup=self.cleanup,
         )
         ExpiryWatch(self, "ExpiryWatch", config=config, dependencies=dependencies, session_events=events)
         CfnOutput(self, "ApiUrl", value=rest.api.url)

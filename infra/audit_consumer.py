@@ -1,0 +1,172 @@
+"""The consumer of the table's stream: its function, its mapping, and where it puts what it cannot do."""
+
+from typing import Final
+
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.alarms import alarm_on_depth, alarm_on_errors
+from infra.cleanup import CleanupQueue
+from infra.config import Config, Target
+from infra.table_function import Dependencies, TableFunction
+from session_store.schema import HEARTBEAT_PK_PREFIX, Attribute, StreamEnv
+
+TIMEOUT: Final = Duration.seconds(60)
+BATCH: Final = 100
+WINDOW: Final = Duration.seconds(1)
+ATTEMPTS: Final = 3
+MAX_RECORD_AGE: Final = Duration.hours(12)
+"""Half of what the stream keeps: a record that is given up can still be read again for as long."""
+
+RETENTION: Final = Duration.days(14)
+QUARANTINE_DAYS: Final = 90
+LATE: Final = Duration.minutes(10)
+
+
+class AuditConsumer(TableFunction):
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        dependencies: Dependencies,
+        table: dynamodb.ITableV2,
+        cleanup: CleanupQueue,
+    ) -> None:
+        quarantine = _quarantine(scope, config=config)
+        super().__init__(
+            scope,
+            construct_id,
+            config=config,
+            dependencies=dependencies,
+            package="audit_consumer",
+            description="the audit trail, and the end of sessions",
+            timeout=TIMEOUT,
+            environment={
+                StreamEnv.AUDIT_DIGESTED.value: ",".join(config.audit_digested),
+                StreamEnv.CLEANUP_QUEUE_URL.value: cleanup.queue.queue_url,
+                StreamEnv.CLEANUP_DELAY_SECONDS.value: str(config.cleanup_delay_seconds),
+                StreamEnv.QUARANTINE_BUCKET.value: quarantine.bucket_name,
+            },
+        )
+        self.quarantine = quarantine
+        self.dead_letters = sqs.Queue(
+            self,
+            "DeadLetters",
+            retention_period=RETENTION,
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=config.target is not Target.LOCAL,
+        )
+        self.allow("dynamodb:PutItem", on=self.audit_table_arn)
+        self.allow("sqs:SendMessage", on=cleanup.queue.queue_arn)
+        self.allow("s3:PutObject", on=quarantine.arn_for_objects("quarantine/*"))
+        self.function.add_event_source(_mapping(table, self.dead_letters))
+        self._alarm()
+
+    def _alarm(self) -> None:
+        alarm_on_depth(self.dead_letters, self.dead_letters, what="a record of the stream")
+        alarm_on_errors(self, self.function, what="the stream's consumer")
+        cloudwatch.Alarm(
+            self,
+            "Late",
+            alarm_description="Session store: the stream's consumer is behind",
+            metric=self.function.metric(
+                "IteratorAge", period=Duration.minutes(5), statistic="Maximum", unit=None
+            ),
+            threshold=LATE.to_milliseconds(),
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+            evaluation_periods=1,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+        cloudwatch.Alarm(
+            self,
+            "Quarantined",
+            alarm_description="Session store: a record of the stream was not understood; see the quarantine",
+            metric=cloudwatch.Metric(
+                namespace="SessionStore",
+                metric_name="Quarantined",
+                dimensions_map={"service": "audit-consumer"},
+                period=Duration.minutes(5),
+                statistic="Sum",
+            ),
+            threshold=0,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+            evaluation_periods=1,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+
+
+def _mapping(table: dynamodb.ITableV2, dead_letters: sqs.IQueue) -> event_sources.DynamoEventSource:
+    """Nothing blocks a shard for ever: finite attempts, bisection, and what is given up is pointed to."""
+    heartbeat = {"prefix": HEARTBEAT_PK_PREFIX}
+    no_heartbeat = {"dynamodb": {"Keys": {Attribute.PK.value: {"S": [{"anything-but": heartbeat}]}}}}
+    return event_sources.DynamoEventSource(
+        table,
+        starting_position=lambda_.StartingPosition.TRIM_HORIZON,
+        batch_size=BATCH,
+        max_batching_window=WINDOW,
+        bisect_batch_on_error=True,
+        retry_attempts=ATTEMPTS,
+        max_record_age=MAX_RECORD_AGE,
+        report_batch_item_failures=True,
+        on_failure=event_sources.SqsDlq(dead_letters),
+        filters=[lambda_.FilterCriteria.filter(no_heartbeat)],
+    )
+
+
+def _quarantine(scope: Construct, *, config: Config) -> s3.Bucket:
+    """Records that nobody understood, kept whole for as long as somebody may want to look."""
+    return s3.Bucket(
+        scope,
+        "Quarantine",
+        encryption=s3.BucketEncryption.S3_MANAGED,
+        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+        enforce_ssl=config.target is not Target.LOCAL,
+        lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(QUARANTINE_DAYS))],
+        removal_policy=RemovalPolicy.RETAIN if config.retain else RemovalPolicy.DESTROY,
+    )
+
+
+def table_with_stream(
+    scope: Construct, *, config: Config, primary: dynamodb.ITableV2 | None
+) -> dynamodb.ITableV2:
+    """This region's copy of the session table, with the stream that it really has.
+
+    ``primary`` is the table itself in its own region. A replica's stream has a label that
+    is known only once it exists, so it is looked up as the stack is deployed.
+    """
+    if primary is not None:
+        return primary
+    stack = Stack.of(scope)
+    arn = stack.format_arn(service="dynamodb", resource="table", resource_name=config.table_name)
+    return dynamodb.TableV2.from_table_attributes(
+        scope, "Table", table_arn=arn, table_stream_arn=_stream_of_replica(scope, config=config, arn=arn)
+    )
+
+
+def _stream_of_replica(scope: Construct, *, config: Config, arn: str) -> str:
+    from aws_cdk import custom_resources  # noqa: PLC0415 - only a replica's stack needs it
+
+    call = custom_resources.AwsSdkCall(
+        service="DynamoDB",
+        action="describeTable",
+        parameters={"TableName": config.table_name},
+        physical_resource_id=custom_resources.PhysicalResourceId.from_response("Table.LatestStreamArn"),
+        output_paths=["Table.LatestStreamArn"],
+    )
+    lookup = custom_resources.AwsCustomResource(
+        scope,
+        "StreamOfReplica",
+        on_create=call,
+        on_update=call,
+        install_latest_aws_sdk=False,
+        policy=custom_resources.AwsCustomResourcePolicy.from_sdk_calls(resources=[arn]),
+    )
+    return lookup.get_response_field("Table.LatestStreamArn")
