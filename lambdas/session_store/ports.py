@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
+from session_store.domain.dead_letter import Letter, Quarantined, Reread, ShardRange
 from session_store.domain.message import Message
 from session_store.domain.page import (
     AuditPosition,
@@ -147,6 +148,53 @@ class CleanupQueue(Protocol):
 class Quarantine(Protocol):
     def keep(self, raw: Mapping[str, Any], *, name: str, reason: str) -> None:
         """Keep a record of the stream whole, under a name of its own; kept twice, it is there once."""
+        ...
+
+
+class QuarantineCount(Protocol):
+    def count(self) -> Quarantined: ...
+
+
+class DeadLetterQueue(Protocol):
+    """Letters that wait until somebody removes them."""
+
+    def depth(self) -> int:
+        """About how many there are, those that somebody holds among them."""
+        ...
+
+    def receive(self, *, most: int, hidden: int) -> Sequence[Letter]:
+        """Up to ``most`` letters, which nobody else receives for ``hidden`` seconds; fewer prove nothing.
+
+        None at all: there is none now that nobody else holds.
+        """
+        ...
+
+    def remove(self, letter: Letter) -> None:
+        """For good. One that somebody else has removed is no error."""
+        ...
+
+    def release(self, letters: Sequence[Letter]) -> None:
+        """Give them back at once, to whoever asks next."""
+        ...
+
+
+class StreamHistory(Protocol):
+    def read(self, span: ShardRange) -> Reread:
+        """Exactly the records of the range that the stream still holds.
+
+        Raises:
+            ThrottledError: it could not be read to the end of the range now.
+        """
+        ...
+
+
+class StreamReplay(Protocol):
+    def replay(self, records: Sequence[Mapping[str, Any]]) -> Sequence[int]:
+        """Hand records to the consumer of the stream once more; the places of those that it did not take.
+
+        Raises:
+            ThrottledError: it was not reached, or its answer was lost; it may have taken some.
+        """
         ...
 
 

@@ -91,6 +91,8 @@ CONTEXT_SK_PREFIX: Final = "context#"
 CALL_SK_PREFIX: Final = "call#"
 TOOL_SK_PREFIX: Final = "tool#"
 HEARTBEAT_PK_PREFIX: Final = "heartbeat#"
+QUARANTINE_PREFIX: Final = "quarantine/"
+"""What the keys of quarantined records in their bucket begin with."""
 
 SEQUENCE_NUMBER_DIGITS: Final = 40
 """The longest sequence number of a stream (*StreamRecord*: 21 to 40 characters)."""
@@ -200,3 +202,15 @@ class StreamEnv(StrEnum):
     CLEANUP_QUEUE_URL = "CLEANUP_QUEUE_URL"
     CLEANUP_DELAY_SECONDS = "CLEANUP_DELAY_SECONDS"
     QUARANTINE_BUCKET = "QUARANTINE_BUCKET"
+
+
+class RedriveEnv(StrEnum):
+    """What looks after the dead letters reads beside ``Env``, all of it or nothing.
+
+    The clean-up queue and the bucket have the names that ``StreamEnv`` gives them.
+    """
+
+    STREAM_DEAD_LETTERS_URL = "STREAM_DEAD_LETTERS_URL"
+    CLEANUP_DEAD_LETTERS_URL = "CLEANUP_DEAD_LETTERS_URL"
+    CONSUMER_FUNCTION = "CONSUMER_FUNCTION"
+    """The name of the function that consumes the stream."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from session_store.domain.identifiers import region_code
 from session_store.errors import ConfigurationError
-from session_store.schema import Env, StreamEnv
+from session_store.schema import Env, RedriveEnv, StreamEnv
 
 DAY: Final = 86_400
 REGION_VARIABLE: Final = "AWS_REGION"
@@ -48,6 +48,34 @@ def read_stream_settings(environment: Mapping[str, str]) -> StreamSettings:
         cleanup_delay=_number(environment, StreamEnv.CLEANUP_DELAY_SECONDS, low=0, high=900),
         quarantine_bucket=_text(environment, StreamEnv.QUARANTINE_BUCKET),
         digested=frozenset(_list(environment, StreamEnv.AUDIT_DIGESTED, required=False)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedriveSettings:
+    """Where dead letters and quarantined records lie, and where they are sent again."""
+
+    stream_dead_letters_url: str
+    cleanup_dead_letters_url: str
+    cleanup_queue_url: str
+    consumer_function: str
+    quarantine_bucket: str
+
+
+def read_redrive_settings(environment: Mapping[str, str]) -> RedriveSettings | None:
+    """Settings of redrive from environment variables; None where the deployment has no dead letters.
+
+    Raises:
+        ConfigurationError: a variable is missing beside others that are set; names it.
+    """
+    if not any(name in environment for name in RedriveEnv):
+        return None
+    return RedriveSettings(
+        stream_dead_letters_url=_text(environment, RedriveEnv.STREAM_DEAD_LETTERS_URL),
+        cleanup_dead_letters_url=_text(environment, RedriveEnv.CLEANUP_DEAD_LETTERS_URL),
+        cleanup_queue_url=_text(environment, StreamEnv.CLEANUP_QUEUE_URL),
+        consumer_function=_text(environment, RedriveEnv.CONSUMER_FUNCTION),
+        quarantine_bucket=_text(environment, StreamEnv.QUARANTINE_BUCKET),
     )
 
 
