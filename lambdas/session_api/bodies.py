@@ -57,6 +57,13 @@ class MoveSession(Body, frozen=True):
     to: Literal["active", "closing", "closed"]
 
 
+class RedriveLetters(Body, frozen=True):
+    """Both queues where ``queue`` names none; ``max`` letters at the most."""
+
+    queue: Literal["stream", "cleanup"] | None = None
+    max: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
+
+
 class NewMessageBody(Body, frozen=True):
     content: Any
     message_id: str | None = None

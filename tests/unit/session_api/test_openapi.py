@@ -28,6 +28,8 @@ CONTRACT = {
     ("get", "/sessions/{sessionId}/tool-calls"),
     ("get", "/sessions/{sessionId}/history"),
     ("get", "/ops/expiring"),
+    ("get", "/ops/dlq"),
+    ("post", "/ops/dlq/redrive"),
     ("get", "/sessions/{sessionId}/audit"),
     ("get", "/health"),
 }
