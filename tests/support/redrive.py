@@ -137,7 +137,8 @@ class Places:
 
     def queue(self, name: QueueName) -> SqsDeadLetterQueue:
         read = pointer_reader(self.table) if name is QueueName.STREAM else read_session_end
-        return SqsDeadLetterQueue(sqs=self.client("sqs"), url=self.urls[name.value], read=read)
+        # The emulator is one server: what it does not give is not there.
+        return SqsDeadLetterQueue(sqs=self.client("sqs"), url=self.urls[name.value], read=read, wait=0)
 
     def dead_letters(self, *, consumer: StreamReplay | None = None) -> DeadLetters:
         deadline = Deadline()

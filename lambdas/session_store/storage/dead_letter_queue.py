@@ -34,6 +34,7 @@ class SqsDeadLetterQueue:
     sqs: "SQSClient"
     url: str
     read: Read
+    wait: int = WAIT_SECONDS
 
     def depth(self) -> int:
         with answer_awaited("The dead-letter queue"):
@@ -46,7 +47,7 @@ class SqsDeadLetterQueue:
                 QueueUrl=self.url,
                 MaxNumberOfMessages=min(most, MOST_AT_ONCE),
                 VisibilityTimeout=hidden,
-                WaitTimeSeconds=WAIT_SECONDS,
+                WaitTimeSeconds=self.wait,
                 MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
             )
         return tuple(self._letter(message) for message in answer.get("Messages", ()))
