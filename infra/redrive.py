@@ -10,6 +10,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra.config import Config, Target
 from infra.names import API_FUNCTION_OUTPUT
 from session_store.schema import QUARANTINE_PREFIX, RedriveEnv, StreamEnv
 
@@ -33,26 +34,30 @@ class DeadLetterPlaces:
     cleanup_queue: sqs.IQueue
     consumer: lambda_.IFunction
     quarantine: s3.IBucket
-    table_name: str
 
 
-def connect_redrive(scope: Construct, function: lambda_.Function, *, places: DeadLetterPlaces) -> None:
+def connect_redrive(
+    scope: Construct, function: lambda_.Function, *, places: DeadLetterPlaces, config: Config
+) -> None:
     """Tell ``function`` (the API's) where dead letters lie, and let it do with them what redrive does.
 
     The queues are SQS-managed in their encryption; a key of the account's own would need a grant of its own.
     """
     for name, value in _environment(places).items():
         function.add_environment(name, value)
-    for statement in _statements(scope, places):
+    for statement in _statements(places, streams=_streams(scope, config)):
         function.add_to_role_policy(statement)
     # Where the command for operators finds all of this.
     CfnOutput(scope, API_FUNCTION_OUTPUT, value=function.function_name)
 
 
-def stream_arns(scope: Construct, table_name: str) -> str:
+def _streams(scope: Construct, config: Config) -> str:
     """Every stream of the table: its copy here may belong to another stack, and a letter names its stream."""
+    if config.target is Target.LOCAL:
+        # The emulator judges requests to streams as if they named none.
+        return "*"
     return Stack.of(scope).format_arn(
-        service="dynamodb", resource="table", resource_name=f"{table_name}/stream/*"
+        service="dynamodb", resource="table", resource_name=f"{config.table_name}/stream/*"
     )
 
 
@@ -66,7 +71,7 @@ def _environment(places: DeadLetterPlaces) -> dict[str, str]:
     }
 
 
-def _statements(scope: Construct, places: DeadLetterPlaces) -> list[iam.PolicyStatement]:
+def _statements(places: DeadLetterPlaces, *, streams: str) -> list[iam.PolicyStatement]:
     return [
         iam.PolicyStatement(
             actions=list(LETTER_ACTIONS),
@@ -74,7 +79,7 @@ def _statements(scope: Construct, places: DeadLetterPlaces) -> list[iam.PolicySt
         ),
         iam.PolicyStatement(actions=["sqs:SendMessage"], resources=[places.cleanup_queue.queue_arn]),
         iam.PolicyStatement(actions=["lambda:InvokeFunction"], resources=[places.consumer.function_arn]),
-        iam.PolicyStatement(actions=list(HISTORY_ACTIONS), resources=[stream_arns(scope, places.table_name)]),
+        iam.PolicyStatement(actions=list(HISTORY_ACTIONS), resources=[streams]),
         iam.PolicyStatement(
             actions=["s3:ListBucket"],
             resources=[places.quarantine.bucket_arn],

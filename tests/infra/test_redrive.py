@@ -12,6 +12,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.assertions import Template
 
+from infra.config import Config
 from infra.names import API_FUNCTION_OUTPUT
 from infra.redrive import DeadLetterPlaces, connect_redrive
 from session_store.schema import RedriveEnv, StreamEnv
@@ -20,9 +21,9 @@ from session_store.settings import read_redrive_settings
 Resources = Mapping[str, Mapping[str, Any]]
 
 
-@pytest.fixture(scope="module")
-def template() -> Mapping[str, Any]:
-    stack = Stack(App(), "Redrive")
+def synthesized(**context: str) -> Mapping[str, Any]:
+    app = App(context={"stage": "dev", **context})
+    stack = Stack(app, "Redrive")
     role = iam.Role(stack, "ApiRole", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
     connect_redrive(
         stack,
@@ -33,11 +34,16 @@ def template() -> Mapping[str, Any]:
             cleanup_queue=sqs.Queue(stack, "Cleanup"),
             consumer=_function(stack, "Consumer"),
             quarantine=s3.Bucket(stack, "Quarantine"),
-            table_name="sessions",
         ),
+        config=Config.from_context(app.node),
     )
-    synthesized: Mapping[str, Any] = Template.from_stack(stack).to_json()
-    return synthesized
+    made: Mapping[str, Any] = Template.from_stack(stack).to_json()
+    return made
+
+
+@pytest.fixture(scope="module")
+def template() -> Mapping[str, Any]:
+    return synthesized()
 
 
 def _function(stack: Stack, name: str, *, role: iam.IRole | None = None) -> lambda_.Function:
@@ -89,7 +95,7 @@ LETTERS = {
         ("Cleanup", {"sqs:SendMessage"}),
         ("Consumer", {"lambda:InvokeFunction"}),
         ("Quarantine", {"s3:ListBucket"}),
-        (":table/sessions/stream/*", {"dynamodb:GetRecords", "dynamodb:GetShardIterator"}),
+        (":table/session-store-dev/stream/*", {"dynamodb:GetRecords", "dynamodb:GetShardIterator"}),
     ],
 )
 def test_the_function_may_do_this_with_it_and_nothing_else(
@@ -124,3 +130,10 @@ def test_the_function_is_told_all_that_redrive_reads(template: Mapping[str, Any]
 
 def test_the_command_for_operators_finds_the_function(template: Mapping[str, Any]) -> None:
     assert template["Outputs"][API_FUNCTION_OUTPUT]["Value"] == {"Ref": logical_id(template, "Api")}
+
+
+def test_the_emulator_knows_no_stream_of_a_request(template: Mapping[str, Any]) -> None:
+    local = synthesized(target="local")
+    unbounded = [s["Action"] for s in statements(local) if s["Resource"] == "*"]
+    assert unbounded == [["dynamodb:GetRecords", "dynamodb:GetShardIterator"]]
+    assert not [s for s in statements(template) if s["Resource"] == "*"]

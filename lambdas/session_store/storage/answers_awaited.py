@@ -39,5 +39,6 @@ def answer_awaited(what: str) -> Iterator[None]:
 
 
 def code_of(error: Exception) -> str:
-    """Empty for what is no answer."""
-    return error.response.get("Error", {}).get("Code", "") if isinstance(error, ClientError) else ""
+    """Empty for what is no answer; without the name of the service that SQS puts before some."""
+    code = error.response.get("Error", {}).get("Code", "") if isinstance(error, ClientError) else ""
+    return code.rpartition(".")[2]

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 MOST_AT_ONCE: Final = 10
-"""Messages that one call may receive or release."""
+"""Messages that one call may receive."""
 
 WAIT_SECONDS: Final = 1
 """A call that waits asks all of SQS's servers; one that does not may miss letters that are there."""
 
 DEPTHS: Final = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
+
+NOT_OURS: Final = frozenset({"MessageNotInflight", "ReceiptHandleIsInvalid"})
+"""The letter lay with us for too long, and somebody else has it by now, or has removed it."""
 
 Read = Callable[[str], tuple[ShardRange | SessionEnd | Unreadable, str | None]]
 """From a letter's body to its contents, and the condition that it gives."""
@@ -57,21 +60,23 @@ class SqsDeadLetterQueue:
             try:
                 self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=letter.receipt)
             except ClientError as error:
-                # It lay too long with us, and somebody else has it, or has removed it.
-                if code_of(error) != "ReceiptHandleIsInvalid":
+                if code_of(error) not in NOT_OURS:
                     raise
 
     def release(self, letters: Sequence[Letter]) -> None:
-        for start in range(0, len(letters), MOST_AT_ONCE):
-            # What is not released comes back by itself when its time is over.
-            with contextlib.suppress(ThrottledError), answer_awaited("The dead-letter queue"):
-                self.sqs.change_message_visibility_batch(
-                    QueueUrl=self.url,
-                    Entries=[
-                        {"Id": str(place), "ReceiptHandle": letter.receipt, "VisibilityTimeout": 0}
-                        for place, letter in enumerate(letters[start : start + MOST_AT_ONCE])
-                    ],
-                )
+        # Those that are not released come back by themselves when their time is over.
+        with contextlib.suppress(ThrottledError), answer_awaited("The dead-letter queue"):
+            for letter in letters:
+                self._release(letter)
+
+    def _release(self, letter: Letter) -> None:
+        try:
+            self.sqs.change_message_visibility(
+                QueueUrl=self.url, ReceiptHandle=letter.receipt, VisibilityTimeout=0
+            )
+        except ClientError as error:
+            if code_of(error) not in NOT_OURS:
+                raise
 
     def _letter(self, message: "MessageTypeDef") -> Letter:
         contents, condition = self.read(message["Body"])

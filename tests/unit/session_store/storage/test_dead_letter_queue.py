@@ -73,25 +73,29 @@ def test_a_body_that_is_no_end_of_a_session_is_unreadable() -> None:
         assert read_session_end(body) == unreadable
 
 
-def test_letters_are_given_back_ten_a_call(stubbed: Stubbed) -> None:
+def test_letters_are_given_back_at_once(stubbed: Stubbed) -> None:
     letters = [a_letter(a_range(1, 1), receipt=f"r{place}") for place in range(12)]
-    for chunk in (letters[:10], letters[10:]):
-        entries = [
-            {"Id": str(place), "ReceiptHandle": letter.receipt, "VisibilityTimeout": 0}
-            for place, letter in enumerate(chunk)
-        ]
-        stubbed.answers(
-            "change_message_visibility_batch",
-            {"Successful": [], "Failed": []},
-            {"QueueUrl": URL, "Entries": entries},
-        )
+    for letter in letters:
+        expected = {"QueueUrl": URL, "ReceiptHandle": letter.receipt, "VisibilityTimeout": 0}
+        stubbed.answers("change_message_visibility", {}, expected)
     stubbed.queue.release(letters)
     stubbed.stubber.assert_no_pending_responses()
 
 
 def test_letters_that_cannot_be_given_back_now_come_back_by_themselves(stubbed: Stubbed) -> None:
-    stubbed.refuses("change_message_visibility_batch", "InternalError", 500)
-    stubbed.queue.release([a_letter(a_range(1, 1), receipt="r")])
+    stubbed.refuses("change_message_visibility", "InternalError", 500)
+    stubbed.queue.release([a_letter(a_range(1, 1), receipt=f"r{place}") for place in range(3)])
+    stubbed.stubber.assert_no_pending_responses()
+
+
+@pytest.mark.parametrize("code", ["AWS.SimpleQueueService.MessageNotInflight", "ReceiptHandleIsInvalid"])
+def test_a_letter_that_is_not_ours_any_more_does_not_keep_others_from_being_given_back(
+    stubbed: Stubbed, code: str
+) -> None:
+    stubbed.refuses("change_message_visibility", code)
+    stubbed.answers("change_message_visibility", {})
+    stubbed.queue.release([a_letter(a_range(1, 1), receipt=f"r{place}") for place in range(2)])
+    stubbed.stubber.assert_no_pending_responses()
 
 
 def test_a_letter_that_another_removed_is_removed(stubbed: Stubbed) -> None:
