@@ -1,4 +1,9 @@
-"""The names of the stacks; what deploys them and what looks for them both ask here."""
+"""The names of the stacks and of what they put out, for what deploys them and for what looks for them."""
+
+from typing import Final
+
+API_FUNCTION_OUTPUT: Final = "ApiFunctionName"
+"""Of a regional stack: the function behind its API, whose settings say where all else is."""
 
 
 def data_stack(stage: str) -> str:

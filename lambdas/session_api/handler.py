@@ -9,14 +9,14 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from session_api.resolver import Resolver
 from session_store.bootstrap import open_store
-from session_store.settings import read_settings
+from session_store.settings import read_redrive_settings, read_settings
 
 logger = Logger()
 tracer = Tracer()
 metrics = Metrics()
 
 settings = read_settings(os.environ)
-store = open_store(settings)
+store = open_store(settings, read_redrive_settings(os.environ))
 resolver = Resolver(store=store, settings=settings, logger=logger, metrics=metrics)
 app = resolver.build()
 

@@ -14,6 +14,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from session_api import (
     audit_routes,
     context_routes,
+    dead_letter_routes,
     operator_routes,
     problems,
     session_routes,
@@ -39,7 +40,14 @@ from session_store.domain.json_values import encode
 from session_store.errors import InvalidRequestError, NotFoundError, StoreError
 from session_store.settings import Settings
 
-ROUTES: Final = (session_routes, context_routes, tool_call_routes, audit_routes, operator_routes)
+ROUTES: Final = (
+    session_routes,
+    context_routes,
+    tool_call_routes,
+    audit_routes,
+    operator_routes,
+    dead_letter_routes,
+)
 """Imported for the operations that they declare."""
 
 LARGE_SESSION: Final = 64 * 1024

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from session_store.deadline import Deadline
+from session_store.domain.dead_letter import QueueName
 from session_store.domain.differences import Exposure
+from session_store.errors import NotFoundError
 from session_store.ports import (
     Clock,
     EventBus,
@@ -20,17 +23,28 @@ from session_store.services.audit_events import AuditEvents
 from session_store.services.audit_trail import AuditTrail, StreamConsumer
 from session_store.services.cleanup import Cleanup
 from session_store.services.context import Context
+from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
 from session_store.services.expiry_watch import ExpiryWatch
+from session_store.services.replays import Replays
 from session_store.services.revocation import Revocations
 from session_store.services.sessions import Sessions
 from session_store.services.tool_calls import ToolCalls
-from session_store.settings import CleanupSettings, Settings, StreamSettings, WatchSettings
-from session_store.storage.attempts import CONNECT_TIMEOUT, READ_TIMEOUT, Attempts
+from session_store.settings import (
+    CleanupSettings,
+    RedriveSettings,
+    Settings,
+    StreamSettings,
+    WatchSettings,
+)
+from session_store.storage.attempts import ATTEMPT_SECONDS, CONNECT_TIMEOUT, READ_TIMEOUT, Attempts
 from session_store.storage.audit_table import AuditTable
 from session_store.storage.child_table import ChildTable
 from session_store.storage.cleanup_queue import SqsCleanupQueue
 from session_store.storage.client import Client
+from session_store.storage.consumer_function import ConsumerFunction
+from session_store.storage.dead_letter_queue import SqsDeadLetterQueue, read_session_end
+from session_store.storage.discard_pointers import pointer_reader
 from session_store.storage.event_bus import EventBridgeBus
 from session_store.storage.message_table import MessageTable
 from session_store.storage.payload_bucket import PayloadBucket
@@ -38,6 +52,7 @@ from session_store.storage.quarantine_bucket import QuarantineBucket
 from session_store.storage.revocation_endpoint import RevocationEndpoint
 from session_store.storage.secrets_manager import SecretsManager
 from session_store.storage.session_table import SessionTable
+from session_store.storage.stream_history import StreamHistory
 from session_store.storage.tool_call_table import ToolCallTable
 from session_store.system import RandomIds, SystemClock
 
@@ -48,16 +63,24 @@ if TYPE_CHECKING:
 POOL: Final = 64
 """As many connections as a request may need at once: one for each shard of the status/ttl index."""
 
+REPLAY_SECONDS: Final = 6
+"""What the API waits for the consumer of the stream to do a batch; its own request has no more to give."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """Every use case, ready to be called; ``deadline`` is set anew at each request."""
+    """Every use case, ready to be called; ``deadline`` is set anew at each request.
+
+    ``dead_letters`` is made at its first use: most requests need none of its clients, and a cold
+    start should not pay for them.
+    """
 
     sessions: Sessions
     context: Context
     tool_calls: ToolCalls
     audit: AuditTrail
     drain: Drain
+    dead_letters: Callable[[], DeadLetters]
     deadline: Deadline
 
 
@@ -67,14 +90,14 @@ def dynamodb_client(*, region: str) -> "DynamoDBClient":
     return client
 
 
-def aws_client(service: str, *, region: str, attempts: int = 3) -> Any:  # noqa: ANN401 - made at run time by its name
+def aws_client(service: str, *, region: str, attempts: int = 3, read_timeout: float = READ_TIMEOUT) -> Any:  # noqa: ANN401 - made at run time by its name
     """A client of any service that gives up in time."""
     import boto3  # noqa: PLC0415 - a caller that brings its own client need not load boto3
     from botocore.config import Config  # noqa: PLC0415 - likewise
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
-        read_timeout=READ_TIMEOUT,
+        read_timeout=read_timeout,
         retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=POOL,
     )
@@ -102,6 +125,7 @@ def store_on(
     clock: Clock | None = None,
     ids: Ids | None = None,
     deadline: Deadline | None = None,
+    dead_letters: Callable[[], DeadLetters] | None = None,
 ) -> Store:
     """The use cases on a storage, with the machine's clock and randomness unless others are given."""
     clock = clock or SystemClock()
@@ -124,15 +148,68 @@ def store_on(
         drain=Drain(
             sessions=storage.sessions, clock=clock, ids=ids, deadline=deadline, region=settings.region
         ),
+        dead_letters=dead_letters or _no_dead_letters,
         deadline=deadline,
     )
 
 
-def open_store(settings: Settings) -> Store:
+def open_store(settings: Settings, redrive: RedriveSettings | None = None) -> Store:
     """The store as a function uses it: on DynamoDB, in its own region."""
     deadline = Deadline()
     client = dynamodb_client(region=settings.region)
-    return store_on(dynamodb_storage(settings, client, deadline), settings, deadline=deadline)
+
+    @cache
+    def dead_letters() -> DeadLetters:
+        return (
+            _no_dead_letters()
+            if redrive is None
+            else open_dead_letters(settings, redrive, deadline=deadline, replay_seconds=REPLAY_SECONDS)
+        )
+
+    storage = dynamodb_storage(settings, client, deadline)
+    return store_on(storage, settings, deadline=deadline, dead_letters=dead_letters)
+
+
+def _no_dead_letters() -> NoReturn:
+    raise NotFoundError("This deployment has no dead-letter queues.")
+
+
+def open_dead_letters(
+    settings: Settings, redrive: RedriveSettings, *, deadline: Deadline, replay_seconds: float
+) -> DeadLetters:
+    """``replay_seconds``: how long the consumer of the stream is waited for, a batch.
+
+    Nothing is resent: what is not done is told, and may be asked for again.
+    """
+
+    def client(service: str, read_timeout: float = READ_TIMEOUT) -> Any:  # noqa: ANN401 - as aws_client
+        return aws_client(service, region=settings.region, attempts=1, read_timeout=read_timeout)
+
+    sqs = client("sqs")
+    batch_seconds = CONNECT_TIMEOUT + replay_seconds + ATTEMPT_SECONDS
+    return DeadLetters(
+        queues={
+            QueueName.STREAM: SqsDeadLetterQueue(
+                sqs=sqs, url=redrive.stream_dead_letters_url, read=pointer_reader(settings.table)
+            ),
+            QueueName.CLEANUP: SqsDeadLetterQueue(
+                sqs=sqs, url=redrive.cleanup_dead_letters_url, read=read_session_end
+            ),
+        },
+        replays=Replays(
+            history=StreamHistory(streams=client("dynamodbstreams"), deadline=deadline),
+            consumer=ConsumerFunction(
+                client=client("lambda", replay_seconds), name=redrive.consumer_function
+            ),
+            deadline=deadline,
+            batch_seconds=batch_seconds,
+        ),
+        # Not delayed: what was being written as the session ended has long been written.
+        cleanup=SqsCleanupQueue(sqs=sqs, url=redrive.cleanup_queue_url, delay=0),
+        quarantine=QuarantineBucket(s3=client("s3"), bucket=redrive.quarantine_bucket),
+        deadline=deadline,
+        letter_seconds=batch_seconds + READ_TIMEOUT,
+    )
 
 
 def open_stream_consumer(settings: Settings, stream: StreamSettings) -> tuple[StreamConsumer, Quarantine]:

@@ -105,6 +105,9 @@ ERASURE_SK: Final = "erasure"
 EVENT_SOURCE: Final = "session-store"
 """The source of every event on the bus."""
 
+QUARANTINE_PREFIX: Final = "quarantine/"
+"""What the keys of quarantined records in their bucket begin with."""
+
 SEQUENCE_NUMBER_DIGITS: Final = 40
 """The longest sequence number of a stream (*StreamRecord*: 21 to 40 characters)."""
 
@@ -253,3 +256,15 @@ class WatchEnv(StrEnum):
     """What the watch over session ends reads beside ``Env`` and ``BusEnv``."""
 
     EXPIRING_WITHIN_SECONDS = "EXPIRING_WITHIN_SECONDS"
+
+
+class RedriveEnv(StrEnum):
+    """What looks after the dead letters reads beside ``Env``, all of it or nothing.
+
+    The clean-up queue and the bucket have the names that ``StreamEnv`` gives them.
+    """
+
+    STREAM_DEAD_LETTERS_URL = "STREAM_DEAD_LETTERS_URL"
+    CLEANUP_DEAD_LETTERS_URL = "CLEANUP_DEAD_LETTERS_URL"
+    CONSUMER_FUNCTION = "CONSUMER_FUNCTION"
+    """The name of the function that consumes the stream."""

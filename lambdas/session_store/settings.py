@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from session_store.domain.identifiers import region_code
 from session_store.errors import ConfigurationError
-from session_store.schema import BusEnv, CleanupEnv, Env, StreamEnv, WatchEnv
+from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv, WatchEnv
 
 DAY: Final = 86_400
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -101,6 +101,34 @@ def read_watch_settings(environment: Mapping[str, str]) -> WatchSettings:
     return WatchSettings(
         event_bus=_text(environment, BusEnv.EVENT_BUS_NAME),
         within=_number(environment, WatchEnv.EXPIRING_WITHIN_SECONDS, low=60, high=DAY),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedriveSettings:
+    """Where dead letters and quarantined records lie, and where they are sent again."""
+
+    stream_dead_letters_url: str
+    cleanup_dead_letters_url: str
+    cleanup_queue_url: str
+    consumer_function: str
+    quarantine_bucket: str
+
+
+def read_redrive_settings(environment: Mapping[str, str]) -> RedriveSettings | None:
+    """Settings of redrive from environment variables; None where the deployment has no dead letters.
+
+    Raises:
+        ConfigurationError: a variable is missing beside others that are set; names it.
+    """
+    if not any(name in environment for name in RedriveEnv):
+        return None
+    return RedriveSettings(
+        stream_dead_letters_url=_text(environment, RedriveEnv.STREAM_DEAD_LETTERS_URL),
+        cleanup_dead_letters_url=_text(environment, RedriveEnv.CLEANUP_DEAD_LETTERS_URL),
+        cleanup_queue_url=_text(environment, StreamEnv.CLEANUP_QUEUE_URL),
+        consumer_function=_text(environment, RedriveEnv.CONSUMER_FUNCTION),
+        quarantine_bucket=_text(environment, StreamEnv.QUARANTINE_BUCKET),
     )
 
 

@@ -1,73 +1,17 @@
-"""Stream records in the form in which Lambda hands them to a function.
+"""Stream records in the form in which Lambda hands them to a function, as the delivery of them needs them."""
 
-Sources: "Using AWS Lambda with Amazon DynamoDB" (the event), "Record" (DynamoDB Streams API reference).
-"""
-
-import base64
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-Record = Mapping[str, Any]
-"""JSON: eventID, eventName, eventVersion, eventSource, awsRegion, eventSourceARN, dynamodb, userIdentity?"""
+from session_store.storage.stream_events import EventRecord as Record
+from session_store.storage.stream_events import event_record, sequence_number
+
+__all__ = ["TTL_IDENTITY", "Record", "created_at", "event_record", "sequence_number"]
 
 TTL_IDENTITY: Final[Mapping[str, str]] = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 """Who removed an expired item ("DynamoDB Streams and Time to Live")."""
 
 
-def sequence_number(record: Record) -> str:
-    number: str = record["dynamodb"]["SequenceNumber"]
-    return number
-
-
 def created_at(record: Record) -> float:
     """In seconds since the epoch, as exact as the stream tells."""
     return float(record["dynamodb"]["ApproximateCreationDateTime"])
-
-
-def event_record(record: Mapping[str, Any], *, stream_arn: str) -> dict[str, Any]:
-    """``record`` is one of GetRecords as boto3 parses it."""
-    change = dict(record["dynamodb"])
-    change["ApproximateCreationDateTime"] = _seconds(change["ApproximateCreationDateTime"])
-    for image in ("Keys", "NewImage", "OldImage"):
-        if image in change:
-            change[image] = {name: _json(value) for name, value in change[image].items()}
-    event = {
-        "eventID": record["eventID"],
-        "eventName": record["eventName"],
-        "eventVersion": record["eventVersion"],
-        "eventSource": record["eventSource"],
-        "awsRegion": record["awsRegion"],
-        "dynamodb": change,
-        "eventSourceARN": stream_arn,
-    }
-    identity = record.get("userIdentity")
-    if identity:
-        # The streams' API spells these two with capitals, Lambda without.
-        event["userIdentity"] = {"type": identity["Type"], "principalId": identity["PrincipalId"]}
-    return event
-
-
-def _seconds(moment: datetime) -> float:
-    seconds = moment.timestamp()
-    return int(seconds) if seconds.is_integer() else seconds
-
-
-def _json(value: Mapping[str, Any]) -> dict[str, Any]:
-    """An attribute value with base64 in the place of bytes."""
-    ((kind, content),) = value.items()
-    return {kind: _content(kind, content)}
-
-
-def _content(kind: str, content: Any) -> Any:  # noqa: ANN401 - DynamoDB's types nest
-    match kind:
-        case "B":
-            return base64.b64encode(content).decode()
-        case "BS":
-            return [base64.b64encode(member).decode() for member in content]
-        case "L":
-            return [_json(member) for member in content]
-        case "M":
-            return {name: _json(member) for name, member in content.items()}
-        case _:
-            return content

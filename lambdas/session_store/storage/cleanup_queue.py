@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from session_store.domain.json_values import encode, parse
 from session_store.domain.session import Owner
 from session_store.domain.session_end import EndReason, SessionEnd
+from session_store.storage.answers_awaited import answer_awaited
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.client import SQSClient
@@ -21,7 +22,8 @@ class SqsCleanupQueue:
     delay: int
 
     def send(self, end: SessionEnd) -> None:
-        self.sqs.send_message(QueueUrl=self.url, MessageBody=message_of(end), DelaySeconds=self.delay)
+        with answer_awaited("The clean-up queue"):
+            self.sqs.send_message(QueueUrl=self.url, MessageBody=message_of(end), DelaySeconds=self.delay)
 
 
 def message_of(end: SessionEnd) -> str:

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from session_store.domain.dead_letter import Quarantined
 from session_store.domain.json_values import encode
+from session_store.schema import QUARANTINE_PREFIX
+from session_store.storage.answers_awaited import answer_awaited
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-PREFIX: Final = "quarantine/"
+MOST_COUNTED: Final = 1000
+"""What one listing tells of, at most (*ListObjectsV2*)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,5 +25,13 @@ class QuarantineBucket:
         """The key is the record's own, so a record delivered again is kept once."""
         body = encode({"reason": reason, "record": raw})
         self.s3.put_object(
-            Bucket=self.bucket, Key=f"{PREFIX}{name}.json", Body=body, ContentType="application/json"
+            Bucket=self.bucket,
+            Key=f"{QUARANTINE_PREFIX}{name}.json",
+            Body=body,
+            ContentType="application/json",
         )
+
+    def count(self) -> Quarantined:
+        with answer_awaited("The quarantine"):
+            page = self.s3.list_objects_v2(Bucket=self.bucket, Prefix=QUARANTINE_PREFIX, MaxKeys=MOST_COUNTED)
+        return Quarantined(records=len(page.get("Contents", ())), more=page.get("IsTruncated", False))

@@ -29,6 +29,8 @@ CONTRACT = {
     ("get", "/sessions/{sessionId}/history"),
     ("get", "/ops/expiring"),
     ("post", "/ops/drain"),
+    ("get", "/ops/dlq"),
+    ("post", "/ops/dlq/redrive"),
     ("get", "/sessions/{sessionId}/audit"),
     ("get", "/health"),
 }

@@ -1,0 +1,26 @@
+"""The function that consumes the stream, invoked as Lambda invokes it for the stream."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from session_store.domain.batch_answer import failed_places
+from session_store.domain.json_values import encode
+from session_store.storage.answers_awaited import answer_awaited
+from session_store.storage.stream_events import sequence_number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerFunction:
+    client: Any
+    """Of the service lambda, with a read timeout in which the consumer can do a batch."""
+
+    name: str
+
+    def replay(self, records: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+        with answer_awaited("The consumer of the stream"):
+            answer = self.client.invoke(FunctionName=self.name, Payload=encode({"Records": list(records)}))
+            payload = answer["Payload"].read()
+        if answer.get("FunctionError") is not None:
+            return tuple(range(len(records)))
+        return failed_places(payload, [sequence_number(record) for record in records])

@@ -1,0 +1,1 @@
+"""What operators run against a deployment with AWS credentials of their own. Never deployed itself."""
