@@ -15,7 +15,7 @@ from infra.alarms import alarm_on_depth, alarm_on_errors
 from infra.cleanup import CleanupQueue
 from infra.config import Config, Target
 from infra.table_function import Dependencies, TableFunction
-from session_store.schema import HEARTBEAT_PK_PREFIX, Attribute, StreamEnv
+from session_store.schema import HEARTBEAT_PK_PREFIX, QUARANTINE_PREFIX, Attribute, StreamEnv
 
 TIMEOUT: Final = Duration.seconds(60)
 BATCH: Final = 100
@@ -66,7 +66,7 @@ class AuditConsumer(TableFunction):
         )
         self.allow("dynamodb:PutItem", on=self.audit_table_arn)
         self.allow("sqs:SendMessage", on=cleanup.queue.queue_arn)
-        self.allow("s3:PutObject", on=quarantine.arn_for_objects("quarantine/*"))
+        self.allow("s3:PutObject", on=quarantine.arn_for_objects(f"{QUARANTINE_PREFIX}*"))
         self.function.add_event_source(_mapping(table, self.dead_letters))
         self._alarm()
 

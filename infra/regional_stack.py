@@ -10,6 +10,7 @@ from infra.cleanup import CleanupQueue, ExpiryCleanup
 from infra.config import Config
 from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
+from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.rest_api import SessionRestApi
 from infra.table_function import Dependencies
 
@@ -48,6 +49,18 @@ class RegionalStack(Stack):
             cleanup=self.cleanup,
         )
         ExpiryWatch(self, "ExpiryWatch", config=config, dependencies=dependencies, session_events=events)
+        connect_redrive(
+            self,
+            handler.function,
+            places=DeadLetterPlaces(
+                stream_dead_letters=self.audit_consumer.dead_letters,
+                cleanup_dead_letters=self.cleanup.dead_letters,
+                cleanup_queue=self.cleanup.queue,
+                consumer=self.audit_consumer.function,
+                quarantine=self.audit_consumer.quarantine,
+            ),
+            config=config,
+        )
         CfnOutput(self, "ApiUrl", value=rest.api.url)
         CfnOutput(self, "ApiId", value=rest.api.rest_api_id)
         CfnOutput(self, "TableName", value=config.table_name)

@@ -24,6 +24,8 @@ def test_nothing_set_is_one_region_in_the_cloud_that_goes_with_its_stack() -> No
         log_retention_days=30,
         throttling_rate=500,
         throttling_burst=1000,
+        audit_digested=("content", "input", "output", "error"),
+        cleanup_delay_seconds=60,
         expiring_within_seconds=900,
         credential_prefix="session-store/dev",
         revocation_endpoint=None,

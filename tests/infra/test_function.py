@@ -7,11 +7,19 @@ import pytest
 from aws_cdk import Duration
 
 from infra.api_function import TIMEOUT
-from session_store.schema import BusEnv, CleanupEnv, Env, WatchEnv
+from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv, WatchEnv
 from tests.infra.conftest import PACKAGES, REGIONS, Synthesized
 
 GATEWAY_TIMEOUT = Duration.seconds(29)
-WITHOUT_RESOURCES = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+TRACING = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+WITHOUT_RESOURCES = {
+    "session_api": TRACING,
+    "audit_consumer": {*TRACING, "dynamodb:ListStreams"},
+    "expiry_cleanup": TRACING,
+    "expiry_watch": TRACING,
+}
+"""Actions that know no resource."""
+
 OF_POWERTOOLS = {
     "POWERTOOLS_LOG_LEVEL",
     "POWERTOOLS_METRICS_NAMESPACE",
@@ -19,7 +27,8 @@ OF_POWERTOOLS = {
     "POWERTOOLS_TRACE_DISABLED",
 }
 READ: Mapping[str, set[str]] = {
-    "session_api": set(Env),
+    "session_api": {*Env, *RedriveEnv, StreamEnv.CLEANUP_QUEUE_URL, StreamEnv.QUARANTINE_BUCKET},
+    "audit_consumer": {*Env, *StreamEnv},
     "expiry_cleanup": {*Env, *BusEnv, *CleanupEnv},
     "expiry_watch": {*Env, *BusEnv, *WatchEnv},
 }
@@ -57,8 +66,9 @@ def test_no_action_is_a_wildcard(every: Synthesized, package: str) -> None:
 
 
 @EACH_FUNCTION
-def test_only_tracing_reaches_every_resource(every: Synthesized, package: str) -> None:
-    assert every.allowed(package)["*"] == WITHOUT_RESOURCES
+def test_only_what_knows_no_resource_reaches_every_one(every: Synthesized, package: str) -> None:
+    local = {"dynamodb:GetRecords", "dynamodb:GetShardIterator"}
+    assert every.allowed(package)["*"] - local == WITHOUT_RESOURCES[package]
 
 
 @EACH_FUNCTION
