@@ -1,11 +1,11 @@
 """The physical names behind a template's references, as the deployed stacks have them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from local.streams.mapping import EventSourceMapping, MappingError, settings
-from local.streams.templates import Stack, stream_mappings
+from local.streams.templates import Stack, output_of, stream_mappings
 
 _FUNCTION: Final = "AWS::Lambda::Function"
 _QUEUE: Final = "AWS::SQS::Queue"
@@ -36,7 +36,7 @@ def resolve(
     resolved = []
     for stack, logical_id, properties in stream_mappings(stacks):
         name = f"{stack.name}/{logical_id}"
-        values = _Values(stack=stack, deployed=deployed, place=place)
+        values = _Values(stack=stack, stacks=stacks, deployed=deployed, place=place)
         try:
             resolved.append(
                 EventSourceMapping(
@@ -71,6 +71,7 @@ def _dead_letter_arn(values: "_Values", properties: Mapping[str, Any]) -> str | 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Values:
     stack: Stack
+    stacks: Sequence[Stack]
     deployed: DeployedStacks
     place: Place
 
@@ -85,6 +86,9 @@ class _Values:
                 return self._attribute(logical_id, attribute)
             case {"Fn::ImportValue": export}:
                 return self.deployed.export(self.text(export))
+            case {"Fn::GetStackOutput": {"StackName": str() as name, "OutputName": str() as output}}:
+                owner, of_output = output_of(self.stacks, name, output)
+                return replace(self, stack=owner).text(of_output)
             case {"Fn::Join": [str() as separator, list() as parts]}:
                 return separator.join(self.text(part) for part in parts)
             case _:

@@ -45,6 +45,14 @@ def read_stacks(folder: Path) -> tuple[Stack, ...]:
     )
 
 
+def output_of(stacks: Sequence[Stack], name: str, output: str) -> tuple[Stack, object]:
+    """The stack that puts an output out, and the output's value. Raises ``MappingError``."""
+    for stack in stacks:
+        if stack.name == name and output in stack.template.get("Outputs", {}):
+            return stack, stack.template["Outputs"][output]["Value"]
+    raise MappingError(f"no stack {name} puts out {output}")
+
+
 def keep_templates(assembly: Path, folder: Path) -> None:
     """Keep in ``folder`` what ``read_stacks`` needs of ``assembly``, in the place of what was there."""
     stacks = read_stacks(assembly)
@@ -128,6 +136,9 @@ def _is_stream(source: object, stack: Stack, stacks: Sequence[Stack]) -> bool:
                 for output in exporter.template.get("Outputs", {}).values()
                 if output.get("Export", {}).get("Name") == export
             )
+        case {"Fn::GetStackOutput": {"StackName": str() as name, "OutputName": str() as output}}:
+            owner, value = output_of(stacks, name, output)
+            return _is_stream(value, owner, stacks)
         case {"Fn::Join": [str() as separator, list() as parts]}:
             return ":dynamodb:" in separator.join(part if isinstance(part, str) else "" for part in parts)
         case _:

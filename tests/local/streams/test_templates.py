@@ -64,6 +64,7 @@ def one(resource: Mapping[str, Any], *others: Stack) -> EventSourceMapping:
 SOURCES = {
     "a table of the stack": {"Fn::GetAtt": ["Table", "StreamArn"]},
     "another stack's export": {"Fn::ImportValue": "Data:Stream"},
+    "another stack's output": {"Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Exported"}},
     "a literal ARN": STREAM,
     "a joined ARN": {
         "Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":dynamodb:us-east-1:table/x/stream/y"]]
@@ -72,6 +73,9 @@ SOURCES = {
 OTHERS = {
     "a queue of the stack": {"Fn::GetAtt": ["DeadLetters", "Arn"]},
     "another stack's export of a queue": {"Fn::ImportValue": "Data:Queue"},
+    "another stack's output of a queue": {
+        "Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Exported"}
+    },
     "a literal ARN of a queue": "arn:aws:sqs:us-east-1:000000000000:queue",
     "nothing": None,
 }
@@ -134,6 +138,18 @@ def test_an_import_is_looked_up_and_an_arn_taken_as_it_is() -> None:
     assert resolved.stream_arn == f"{STREAM}-Data:Stream"
     assert resolved.function_arn == arn
     assert resolved.dead_letter_arn is None
+
+
+def test_another_stacks_output_is_what_that_stack_makes_it_from() -> None:
+    output = {"Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Exported"}}
+    resolved = one(mapping(EventSourceArn=output), exporting({"Fn::GetAtt": ["Table", "StreamArn"]}))
+    assert resolved.stream_arn == Deployed().stream_arn("Data-Table")
+
+
+def test_an_output_that_no_stack_puts_out_is_said() -> None:
+    output = {"Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Missing"}}
+    with pytest.raises(MappingError, match="no stack Data puts out Missing"):
+        list(stream_mappings([stack(Mapping=mapping(EventSourceArn=output))]))
 
 
 def test_a_join_of_pseudo_parameters_is_put_together() -> None:
