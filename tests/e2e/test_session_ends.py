@@ -124,8 +124,7 @@ def test_the_watch_tells_once_of_a_session_that_ends_soon(
     session_id = stack.api("tenant-a").call("POST", "/sessions", {"idleTimeout": 600}).json["sessionId"]
     for _ in range(2):
         invoke(stack, "expiry_watch", {})
-    told = [event for event in ear.hear(1) if event.detail["sessionId"] == session_id]
-    assert [event.name for event in told] == ["SessionExpiringSoon"]
+    assert [event.name for event in ear.hear_of(session_id)] == ["SessionExpiringSoon"]
     session = storage.sessions.read(session_id)
     assert session is not None
     assert (session.warned_ttl, session.version) == (session.ttl, 1)

@@ -31,6 +31,15 @@ class Ear:
         target = {"Id": "queue", "Arn": attributes["Attributes"]["QueueArn"]}
         events.put_targets(Rule=name, EventBusName=bus, Targets=[target])
 
+    def hear_of(self, session_id: str) -> Sequence[HeardEvent]:
+        """What is told of one session until something is, among all that is told of others."""
+        heard: list[HeardEvent] = []
+        for _ in range(TRIES):
+            heard += [event for event in self.hear(1) if event.detail["sessionId"] == session_id]
+            if heard:
+                break
+        return heard
+
     def hear(self, count: int) -> Sequence[HeardEvent]:
         """At least ``count`` events, or what came within half a minute."""
         heard: list[HeardEvent] = []
