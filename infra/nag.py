@@ -45,7 +45,9 @@ def acknowledged(stack: RegionalStack, *, config: Config) -> dict[str, str]:
     if config.target is Target.LOCAL:
         for finding in ("AwsSolutions-SQS4", "AwsSolutions-S10"):
             reasons[finding] = "The emulator speaks plain HTTP, on loopback alone."
-        reasons["AwsSolutions-IAM5[Resource::*]"] = "X-Ray's actions and the emulator know no resources here."
+        reasons["AwsSolutions-IAM5[Resource::*]"] = (
+            "X-Ray's actions know no resources, and the emulator no stream of a request."
+        )
     else:
         reasons[f"AwsSolutions-IAM5[Resource::{table}/stream/*]"] = (
             "A letter names its stream; one table's alone."
