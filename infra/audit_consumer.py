@@ -5,8 +5,10 @@ from typing import Final
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
@@ -161,12 +163,23 @@ def _stream_of_replica(scope: Construct, *, config: Config, arn: str) -> str:
         physical_resource_id=custom_resources.PhysicalResourceId.from_response("Table.LatestStreamArn"),
         output_paths=["Table.LatestStreamArn"],
     )
+    log_group = logs.LogGroup(
+        scope,
+        "StreamOfReplicaLogs",
+        retention=config.log_retention,
+        removal_policy=RemovalPolicy.RETAIN if config.retain else RemovalPolicy.DESTROY,
+    )
+    # As for the functions of our own: CDK's role would carry a managed policy over every log group.
+    role = iam.Role(scope, "StreamOfReplicaRole", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+    log_group.grant_write(role)
     lookup = custom_resources.AwsCustomResource(
         scope,
         "StreamOfReplica",
         on_create=call,
         on_update=call,
         install_latest_aws_sdk=False,
+        log_group=log_group,
+        role=role,
         policy=custom_resources.AwsCustomResourcePolicy.from_sdk_calls(resources=[arn]),
     )
     return lookup.get_response_field("Table.LatestStreamArn")

@@ -4,17 +4,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from aws_cdk import aws_logs as logs
 
+from infra.context import Context, flag, items, matching, member, optional, whole
 from session_store.schema import Attribute
 
 if TYPE_CHECKING:
     from constructs import Node
-
-T = TypeVar("T")
-M = TypeVar("M", bound=StrEnum)
 
 LOG_RETENTION: Final = {
     1: logs.RetentionDays.ONE_DAY,
@@ -38,14 +36,6 @@ _SECRET: Final = re.compile(r"(?=.{1,128}\Z)[\w+=.@-]+(/[\w+=.@-]+)*", re.ASCII)
 _URL: Final = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[^\s#@]*)?")
 _LOOPBACK_URL: Final = re.compile(r"http://(127\.0\.0\.1|localhost)(:\d{1,5})?(/[^\s#@]*)?")
 _PRINCIPAL: Final = re.compile(r"\d{12}:(user|role)/[\w+=,.@-]{1,64}")
-
-
-class ConfigError(ValueError):
-    """A context value that no deployment can have; names the value and what is allowed."""
-
-    def __init__(self, name: str, value: object, *, allowed: str) -> None:
-        super().__init__(f"context '{name}' must be {allowed}, got {value!r}")
-        self.name = name
 
 
 class Target(StrEnum):
@@ -120,22 +110,22 @@ class Config:
     @classmethod
     def from_context(cls, node: "Node") -> "Config":
         """Raises ``ConfigError`` for the first value that is not allowed."""
-        context = _Context(node)
+        context = Context(node)
         stage = context.read(
-            "stage", "dev", parse=_matching(_STAGE), allowed="[a-z][a-z0-9-]*, at most 20 long"
+            "stage", "dev", parse=matching(_STAGE), allowed="[a-z][a-z0-9-]*, at most 20 long"
         )
-        target = context.read("target", "cloud", parse=_member(Target), allowed="cloud or local")
+        target = context.read("target", "cloud", parse=member(Target), allowed="cloud or local")
         return cls(
             stage=stage,
             regions=context.read(
                 "regions", "us-east-1", parse=_regions, allowed="distinct AWS regions, at least one"
             ),
             account=context.read(
-                "account", "", parse=_optional(_matching(_ACCOUNT)), allowed="12 digits, or unset"
+                "account", "", parse=optional(matching(_ACCOUNT)), allowed="12 digits, or unset"
             ),
-            retain=context.read("retain", stage == "prod", parse=_flag, allowed="true or false"),
+            retain=context.read("retain", stage == "prod", parse=flag, allowed="true or false"),
             encryption=context.read(
-                "encryption", "aws_owned", parse=_member(Encryption), allowed="aws_owned or aws_managed"
+                "encryption", "aws_owned", parse=member(Encryption), allowed="aws_owned or aws_managed"
             ),
             delegates=context.read(
                 "delegates",
@@ -166,7 +156,7 @@ class Config:
             credential_prefix=context.read(
                 "credentialPrefix",
                 f"session-store/{stage}",
-                parse=_matching(_SECRET),
+                parse=matching(_SECRET),
                 allowed="the beginning of a secret's name, at most 128 long, without a slash at its ends",
             ),
             revocation_endpoint=context.read(
@@ -178,104 +168,37 @@ class Config:
             revocation_client_secret=context.read(
                 "revocationClientSecret",
                 "",
-                parse=_optional(_matching(_SECRET)),
+                parse=optional(matching(_SECRET)),
                 allowed="a secret's name below the prefix, at most 128 long, or unset",
             ),
             target=target,
         )
 
 
-class _Context:
-    """CDK context as this app reads it: a value is text from ``-c`` or JSON from cdk.json."""
-
-    def __init__(self, node: "Node") -> None:
-        self._node = node
-
-    def read(self, name: str, default: object, *, parse: Callable[[object], T], allowed: str) -> T:
-        value = self._node.try_get_context(name)
-        if value is None:
-            value = default
-        try:
-            return parse(value)
-        except ValueError as error:
-            raise ConfigError(name, value, allowed=allowed) from error
-
-    def whole(self, name: str, default: int, *, low: int, high: int) -> int:
-        def parse(value: object) -> int:
-            number = _whole(value)
-            if not low <= number <= high:
-                raise ValueError(number)
-            return number
-
-        return self.read(name, default, parse=parse, allowed=f"a whole number from {low} to {high}")
-
-
-def _matching(pattern: re.Pattern[str]) -> Callable[[object], str]:
-    def parse(value: object) -> str:
-        if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise ValueError(value)
-        return value
-
-    return parse
-
-
-def _member(members: type[M]) -> Callable[[object], M]:
-    return lambda value: members(str(value))
-
-
-def _items(value: object) -> tuple[str, ...]:
-    """A JSON list of strings, or the same separated by commas."""
-    parts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(parts, list):
-        raise ValueError(value)  # noqa: TRY004 - ConfigError is made of ValueErrors alone
-    return tuple(str(part).strip() for part in parts if part != "")
-
-
 def _regions(value: object) -> tuple[str, ...]:
-    regions = _items(value)
+    regions = items(value)
     if not regions or len(set(regions)) != len(regions):
         raise ValueError(value)
-    return tuple(map(_matching(_REGION), regions))
+    return tuple(map(matching(_REGION), regions))
 
 
 def _delegates(value: object) -> tuple[str, ...]:
-    principal = _matching(_PRINCIPAL)
-    return tuple(item if item == ANYONE else principal(item) for item in _items(value))
-
-
-def _optional(parse: Callable[[object], str]) -> Callable[[object], str | None]:
-    return lambda value: parse(value) if value != "" else None
+    principal = matching(_PRINCIPAL)
+    return tuple(item if item == ANYONE else principal(item) for item in items(value))
 
 
 def _endpoint(target: Target) -> Callable[[object], str | None]:
     """Tokens go out by TLS alone, or stay on this machine."""
     allowed = _URL if target is Target.CLOUD else re.compile(f"{_URL.pattern}|{_LOOPBACK_URL.pattern}")
-    return _optional(_matching(allowed))
+    return optional(matching(allowed))
 
 
 def _attributes(value: object) -> tuple[str, ...]:
-    return tuple(Attribute(item).value for item in _items(value))
-
-
-def _flag(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    if value in ("true", "false"):
-        return value == "true"
-    raise ValueError(value)
-
-
-def _whole(value: object) -> int:
-    if isinstance(value, str) and value.isdecimal():
-        return int(value)
-    # JSON numbers reach this process as floats.
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        raise ValueError(value)
-    return int(value)
+    return tuple(Attribute(item).value for item in items(value))
 
 
 def _log_retention(value: object) -> int:
-    days = _whole(value)
+    days = whole(value)
     if days not in LOG_RETENTION:
         raise ValueError(days)
     return days

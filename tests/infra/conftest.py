@@ -1,18 +1,24 @@
 """Synthesized templates, one synthesis a configuration a test run."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from aws_cdk import App
+from aws_cdk.custom_resources import AwsCustomResource
 
 from infra.app_builder import Deployment, build
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FLAGS: Mapping[str, object] = json.loads((ROOT / "cdk.json").read_text())["context"]
+HASH = re.compile(r"[0-9A-F]{8}")
+"""What CDK puts at the end of a logical id."""
+
+Source = Literal["stream", "queue"]
 REGIONS = ("us-east-1", "eu-west-1", "ap-northeast-1")
 
 
@@ -27,42 +33,72 @@ class Synthesized:
     def files(self) -> list[Path]:
         return sorted(self.folder.glob("*.template.json"))
 
-    def resources(self, kind: str, *, stack: str = "") -> list[Mapping[str, Any]]:
-        """The resources of a type, in every stack whose name ends in ``stack``."""
-        return [
-            resource
-            for file in self.files
-            if file.name.endswith(f"{stack}.template.json")
-            for resource in json.loads(file.read_text())["Resources"].values()
-            if resource["Type"] == kind
-        ]
+    @property
+    def regions(self) -> tuple[str, ...]:
+        return self.deployment.config.regions
 
-    def properties(self, kind: str, *, stack: str = "") -> list[Mapping[str, Any]]:
-        return [resource["Properties"] for resource in self.resources(kind, stack=stack)]
+    def resources(self, kind: str, *, region: str = "") -> Mapping[str, Mapping[str, Any]]:
+        """The resources of a type by stack and logical id: a region's, or those of every stack."""
+        end = f"Regional-{region}.template.json" if region else ".template.json"
+        return {
+            f"{file.name.removesuffix('.template.json')}/{logical_id}": resource
+            for file in self.files
+            if file.name.endswith(end)
+            for logical_id, resource in json.loads(file.read_text())["Resources"].items()
+            if resource["Type"] == kind
+        }
+
+    def properties(self, kind: str, *, region: str = "") -> list[Mapping[str, Any]]:
+        return [resource["Properties"] for resource in self.resources(kind, region=region).values()]
+
+    def functions(self, *, region: str = "") -> list[Mapping[str, Any]]:
+        """The properties of every function but the one that CDK brings for looking a stream up."""
+        return [
+            function["Properties"]
+            for name, function in self.resources("AWS::Lambda::Function", region=region).items()
+            if not is_cdks_own(name)
+        ]
 
     def function(self, package: str, *, region: str = "us-east-1") -> Mapping[str, Any]:
         """The properties of the function whose handler is in a package."""
         (function,) = (
             found
-            for found in self.properties("AWS::Lambda::Function", stack=f"Regional-{region}")
+            for found in self.functions(region=region)
             if found["Handler"] == f"{package}.handler.handler"
         )
         return function
 
-    def allowed(self, package: str, *, region: str = "us-east-1") -> dict[str, set[str]]:
+    def mappings(self, source: Source, *, region: str = "us-east-1") -> list[Mapping[str, Any]]:
+        """The event source mappings of streams or of queues; only a stream has a position to start from."""
+        return [
+            mapping
+            for mapping in self.properties("AWS::Lambda::EventSourceMapping", region=region)
+            if ("StartingPosition" in mapping) == (source == "stream")
+        ]
+
+    def statements(self, function: Mapping[str, Any], *, region: str) -> list[Mapping[str, Any]]:
+        """What the policies of a function's role say."""
+        ((role, _),) = [function["Role"]["Fn::GetAtt"]]
+        return [
+            statement
+            for policy in self.properties("AWS::IAM::Policy", region=region)
+            if {"Ref": role} in policy["Roles"]
+            for statement in policy["PolicyDocument"]["Statement"]
+        ]
+
+    def allowed_by(self, function: Mapping[str, Any], *, region: str) -> dict[str, set[str]]:
         """The actions that a function's role allows, by resource; an ARN as text, whatever makes it."""
-        ((role, _),) = [self.function(package, region=region)["Role"]["Fn::GetAtt"]]
         allowed: dict[str, set[str]] = {}
-        for policy in self.properties("AWS::IAM::Policy", stack=f"Regional-{region}"):
-            if {"Ref": role} not in policy["Roles"]:
-                continue
-            for statement in policy["PolicyDocument"]["Statement"]:
-                assert statement["Effect"] == "Allow"
-                actions, resources = statement["Action"], statement["Resource"]
-                for resource in resources if isinstance(resources, list) else [resources]:
-                    named = [actions] if isinstance(actions, str) else actions
-                    allowed.setdefault(as_text(resource), set()).update(named)
+        for statement in self.statements(function, region=region):
+            assert statement["Effect"] == "Allow"
+            actions, resources = statement["Action"], statement["Resource"]
+            for resource in resources if isinstance(resources, list) else [resources]:
+                named = [actions] if isinstance(actions, str) else actions
+                allowed.setdefault(as_text(resource), set()).update(named)
         return allowed
+
+    def allowed(self, package: str, *, region: str = "us-east-1") -> dict[str, set[str]]:
+        return self.allowed_by(self.function(package, region=region), region=region)
 
     def table(self, name: str) -> Mapping[str, Any]:
         """The properties of one table."""
@@ -70,16 +106,29 @@ class Synthesized:
         return table
 
 
+def is_cdks_own(name: str) -> bool:
+    """Whether a logical id is that of the function behind every ``AwsCustomResource`` of a stack."""
+    provider = AwsCustomResource.PROVIDER_FUNCTION_UUID.replace("-", "")
+    return name.rpartition("/")[2][:-8] == f"AWS{provider}"
+
+
 def as_text(value: object) -> str:
-    """A value as text, whatever function of CloudFormation makes it."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return "".join(map(as_text, value))
-    if isinstance(value, dict):
-        ((name, inner),) = value.items()
-        return as_text(inner[1]) if name == "Fn::Join" else f"<{as_text(inner)}>"
-    raise AssertionError(value)
+    """A value as text, whatever function of CloudFormation makes it, without the hashes of logical ids."""
+    match value:
+        case str():
+            return value
+        case list():
+            return "".join(map(as_text, value))
+        case {"Fn::Join": [_, parts]}:
+            return as_text(parts)
+        case {"Ref": str() as name}:
+            return f"<{HASH.sub('', name)}>"
+        case {"Fn::GetAtt": [str() as name, str() as attribute]}:
+            return f"<{HASH.sub('', name)}.{attribute}>"
+        case {"Fn::GetStackOutput": {"StackName": stack, "OutputName": name}}:
+            return f"<{stack}.{HASH.sub('', name)}>"
+        case _:
+            raise AssertionError(value)
 
 
 PACKAGES = ("session_api", "audit_consumer", "expiry_cleanup", "expiry_watch")

@@ -24,18 +24,32 @@ def findings(folder: Path) -> set[str]:
     return set(re.findall(r"AwsSolutions-[A-Z0-9]+(?:\[[^\]\"]*\])?", report))
 
 
+@pytest.mark.parametrize(
+    "context",
+    [
+        {},
+        {"target": "local", "stage": "local"},
+        {"regions": ["us-east-1", "eu-west-1"], "account": "111122223333"},
+    ],
+    ids=["dev", "local", "replicated"],
+)
 def test_an_unacknowledged_finding_fails_the_synthesis(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: dict[str, object]
 ) -> None:
+    given = {**FLAGS, "aws:cdk:bundling-stacks": [], **context}
     monkeypatch.setattr(nag, "acknowledged", lambda *_args, **_options: {})
-    app = App(context={**FLAGS, "aws:cdk:bundling-stacks": []}, outdir=str(tmp_path))
+    app = App(context=given, outdir=str(tmp_path))
     build(app)
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         app.synth()
     reported = findings(tmp_path)
     monkeypatch.undo()
-    deployment = build(App(context=dict(FLAGS)))
-    needed = nag.acknowledged(deployment.regional["us-east-1"], config=deployment.config)
+    deployment = build(App(context=given))
+    needed = [
+        name
+        for stack in deployment.regional.values()
+        for name in nag.acknowledged(stack, config=deployment.config)
+    ]
     assert reported == set(needed), "each acknowledgement answers a finding"
 
 

@@ -3,7 +3,8 @@
 import pytest
 from aws_cdk import App
 
-from infra.config import Config, ConfigError, Encryption, Target
+from infra.config import Config, Encryption, Target
+from infra.context import ConfigError
 
 
 def read(**context: object) -> Config:

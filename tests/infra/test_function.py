@@ -1,4 +1,4 @@
-"""Each function may do what it does and no more, and is told all it needs."""
+"""Each function is told all it needs, is traced, and logs to a group that forgets."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,18 +8,9 @@ from aws_cdk import Duration
 
 from infra.api_function import TIMEOUT
 from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv, WatchEnv
-from tests.infra.conftest import PACKAGES, REGIONS, Synthesized
+from tests.infra.conftest import PACKAGES, REGIONS, Synthesized, is_cdks_own
 
 GATEWAY_TIMEOUT = Duration.seconds(29)
-TRACING = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
-WITHOUT_RESOURCES = {
-    "session_api": TRACING,
-    "audit_consumer": {*TRACING, "dynamodb:ListStreams"},
-    "expiry_cleanup": TRACING,
-    "expiry_watch": TRACING,
-}
-"""Actions that know no resource."""
-
 OF_POWERTOOLS = {
     "POWERTOOLS_LOG_LEVEL",
     "POWERTOOLS_METRICS_NAMESPACE",
@@ -48,100 +39,17 @@ def environment(synthesized: Synthesized, package: str, *, region: str = "us-eas
     return variables
 
 
-def named(allowed: Mapping[str, set[str]], end: str) -> set[str]:
-    """The actions on the one resource whose ARN ends so."""
-    (actions,) = (actions for resource, actions in allowed.items() if resource.endswith(end))
-    return actions
+def test_every_function_of_the_template_is_among_those_tested(every: Synthesized) -> None:
+    for region in every.regions:
+        handlers = [function["Handler"] for function in every.functions(region=region)]
+        assert sorted(handlers) == sorted(f"{package}.handler.handler" for package in PACKAGES)
 
 
-def test_every_function_of_the_template_is_among_those_tested(dev: Synthesized) -> None:
-    handlers = {function["Handler"] for function in dev.properties("AWS::Lambda::Function")}
-    assert handlers == {f"{package}.handler.handler" for package in PACKAGES}
-
-
-@EACH_FUNCTION
-def test_no_action_is_a_wildcard(every: Synthesized, package: str) -> None:
-    for actions in every.allowed(package).values():
-        assert not [action for action in actions if "*" in action]
-
-
-@EACH_FUNCTION
-def test_only_what_knows_no_resource_reaches_every_one(every: Synthesized, package: str) -> None:
-    local = {"dynamodb:GetRecords", "dynamodb:GetShardIterator"}
-    assert every.allowed(package)["*"] - local == WITHOUT_RESOURCES[package]
-
-
-@EACH_FUNCTION
-def test_no_function_scans_and_who_reads_an_index_queries_it(dev: Synthesized, package: str) -> None:
-    allowed = dev.allowed(package)
-    assert not [actions for actions in allowed.values() if "dynamodb:Scan" in actions]
-    indexes = [actions for resource, actions in allowed.items() if "/index/" in resource]
-    assert all(actions == {"dynamodb:Query"} for actions in indexes)
-
-
-def test_the_api_may_use_items_of_the_table_and_add_to_the_audit(dev: Synthesized) -> None:
-    allowed = dev.allowed("session_api")
-    assert named(allowed, "table/session-store-dev") == {
-        "dynamodb:BatchGetItem",
-        "dynamodb:DeleteItem",
-        "dynamodb:GetItem",
-        "dynamodb:PutItem",
-        "dynamodb:Query",
-        "dynamodb:UpdateItem",
-    }
-    assert named(allowed, "table/session-store-dev/index/*") == {"dynamodb:Query"}
-    assert named(allowed, "table/session-store-audit-dev") == {"dynamodb:PutItem", "dynamodb:Query"}
-
-
-def test_the_clean_up_may_erase_and_tell_and_read_secrets_below_one_prefix(dev: Synthesized) -> None:
-    allowed = dev.allowed("expiry_cleanup")
-    assert named(allowed, "table/session-store-dev") == {
-        "dynamodb:BatchWriteItem",
-        "dynamodb:GetItem",
-        "dynamodb:Query",
-    }
-    assert named(allowed, "table/session-store-audit-dev") == {
-        "dynamodb:GetItem",
-        "dynamodb:PutItem",
-        "dynamodb:UpdateItem",
-    }
-    secrets = {
-        resource for resource, actions in allowed.items() if "secretsmanager:GetSecretValue" in actions
-    }
-    (secret,) = secrets
-    assert secret.endswith(":secret:session-store/dev/*")
-    assert allowed[secret] == {"secretsmanager:GetSecretValue"}
-    assert not [resource for resource in allowed if "/index/" in resource]
-
-
-def test_the_watch_may_look_into_the_index_mark_and_tell(dev: Synthesized) -> None:
-    allowed = dev.allowed("expiry_watch")
-    assert named(allowed, "table/session-store-dev") == {"dynamodb:UpdateItem"}
-    assert named(allowed, "table/session-store-dev/index/*") == {"dynamodb:Query"}
-    assert not [resource for resource in allowed if "audit" in resource]
-
-
-@pytest.mark.parametrize("package", ["expiry_cleanup", "expiry_watch"])
-def test_who_tells_may_tell_on_our_bus_alone(dev: Synthesized, package: str) -> None:
-    told = {resource for resource, actions in dev.allowed(package).items() if "events:PutEvents" in actions}
-    (bus,) = told
-    assert bus.startswith("<Events")
-
-
-@EACH_FUNCTION
-def test_each_region_has_its_function_reach_the_tables_beside_it(prod: Synthesized, package: str) -> None:
-    for region in REGIONS:
-        tables = [resource for resource in prod.allowed(package, region=region) if ":dynamodb:" in resource]
-        assert tables
-        assert {arn.split(":")[3] for arn in tables} == {region}
-
-
-def test_no_role_of_a_function_has_a_managed_policy(dev: Synthesized) -> None:
-    roles = [
-        role for role in dev.properties("AWS::IAM::Role") if "lambda" in str(role["AssumeRolePolicyDocument"])
-    ]
-    assert len(roles) == len(PACKAGES)
-    assert not [role for role in roles if "ManagedPolicyArns" in role]
+def test_only_replicas_have_a_function_more_which_looks_their_stream_up(every: Synthesized) -> None:
+    for region in every.regions:
+        found = every.resources("AWS::Lambda::Function", region=region)
+        cdks = [name for name in found if is_cdks_own(name)]
+        assert len(cdks) == (0 if region == every.regions[0] else 1)
 
 
 def test_the_api_answers_before_the_gateway_gives_up(dev: Synthesized) -> None:
@@ -151,7 +59,7 @@ def test_the_api_answers_before_the_gateway_gives_up(dev: Synthesized) -> None:
 
 
 def test_the_function_is_traced_and_logs_json_to_a_group_of_its_own(every: Synthesized) -> None:
-    for function in every.properties("AWS::Lambda::Function"):
+    for function in every.functions():
         assert function["TracingConfig"] == {"Mode": "Active"}
         assert function["LoggingConfig"]["LogFormat"] == "JSON"
         assert "Ref" in function["LoggingConfig"]["LogGroup"]

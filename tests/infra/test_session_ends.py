@@ -1,47 +1,48 @@
 """What follows the end of a session: queue, mapping, schedule, bus and alarms."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from infra.cleanup import TIMEOUT
 from session_store.schema import BusEnv, CleanupEnv, WatchEnv
-from tests.infra.conftest import REGIONS, Synthesize, Synthesized, as_text
+from tests.infra.conftest import HASH, REGIONS, Synthesize, Synthesized, as_text
 
 FORTNIGHT = 14 * 86_400
+TEN_MINUTES_MS = 10 * 60_000
 
 
-def queues(synthesized: Synthesized) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The clean-up's queue and its dead-letter queue."""
-    found = [dict(queue) for queue in synthesized.properties("AWS::SQS::Queue", stack="Regional-us-east-1")]
-    (queue,) = (queue for queue in found if "RedrivePolicy" in queue)
-    (dead,) = (queue for queue in found if "RedrivePolicy" not in queue)
-    return queue, dead
+def queues(synthesized: Synthesized) -> dict[str, Mapping[str, Any]]:
+    """The queues of the primary region, by the construct that each is of."""
+    found = synthesized.resources("AWS::SQS::Queue", region="us-east-1")
+    return {HASH.sub("", name.rpartition("/")[2]): queue["Properties"] for name, queue in found.items()}
 
 
-def test_messages_wait_a_fortnight_encrypted_and_are_given_up_at_last(dev: Synthesized) -> None:
-    queue, dead = queues(dev)
-    for each in (queue, dead):
+def test_messages_wait_a_fortnight_encrypted_and_are_given_up_at_last(every: Synthesized) -> None:
+    found = queues(every)
+    assert set(found) == {"CleanupQueue", "CleanupQueueDeadLetters", "AuditConsumerDeadLetters"}
+    for each in found.values():
         assert each["MessageRetentionPeriod"] == FORTNIGHT
-        assert each["SqsManagedSseEnabled"]
-    assert "DeadLetters" in as_text(queue["RedrivePolicy"]["deadLetterTargetArn"])
-    assert queue["RedrivePolicy"]["maxReceiveCount"] == 10
+        assert each["SqsManagedSseEnabled"] is True
+    assert [name for name, queue in found.items() if "RedrivePolicy" in queue] == ["CleanupQueue"]
+    policy = found["CleanupQueue"]["RedrivePolicy"]
+    assert as_text(policy["deadLetterTargetArn"]) == "<CleanupQueueDeadLetters.Arn>"
+    assert policy["maxReceiveCount"] == 10
 
 
 def test_a_message_stays_hidden_for_six_times_as_long_as_the_function_may_take(dev: Synthesized) -> None:
-    assert queues(dev)[0]["VisibilityTimeout"] >= 6 * dev.function("expiry_cleanup")["Timeout"]
+    assert queues(dev)["CleanupQueue"]["VisibilityTimeout"] >= 6 * dev.function("expiry_cleanup")["Timeout"]
     assert dev.function("expiry_cleanup")["Timeout"] == TIMEOUT.to_seconds()
 
 
 def test_the_queues_are_reached_by_tls_alone(dev: Synthesized) -> None:
     policies = dev.properties("AWS::SQS::QueuePolicy")
-    denied = [
-        statement
-        for policy in policies
-        for statement in policy["PolicyDocument"]["Statement"]
-        if statement["Effect"] == "Deny"
-    ]
-    assert len(denied) == len(policies) == 2
-    for statement in denied:
+    told = {as_text(queue): policy for policy in policies for queue in policy["Queues"]}
+    assert set(told) == {f"<{name}>" for name in queues(dev)}
+    for policy in told.values():
+        (statement,) = policy["PolicyDocument"]["Statement"]
+        assert (statement["Effect"], statement["Action"]) == ("Deny", "sqs:*")
+        assert statement["Principal"] == {"AWS": "*"}
         assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
@@ -50,25 +51,25 @@ def test_the_emulator_which_knows_no_tls_is_let_in(local: Synthesized) -> None:
 
 
 def test_the_function_reads_the_queue_a_session_at_a_time_and_reports_failures(every: Synthesized) -> None:
-    mappings = every.properties("AWS::Lambda::EventSourceMapping", stack="Regional-us-east-1")
-    (mapping,) = (m for m in mappings if "CleanupQueue" in as_text(m["EventSourceArn"]))
+    (mapping,) = every.mappings("queue")
+    assert as_text(mapping["EventSourceArn"]) == "<CleanupQueue.Arn>"
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert 1 <= mapping["BatchSize"] <= 10
     assert mapping["ScalingConfig"] == {"MaximumConcurrency": 10}
 
 
 def test_the_watch_runs_each_minute_and_is_over_before_the_next(every: Synthesized) -> None:
-    (rule,) = every.properties("AWS::Events::Rule", stack="Regional-us-east-1")
+    (rule,) = every.properties("AWS::Events::Rule", region="us-east-1")
     assert (rule["ScheduleExpression"], rule["State"]) == ("rate(1 minute)", "ENABLED")
     assert "ExpiryWatch" in as_text(rule["Targets"][0]["Arn"])
     assert every.function("expiry_watch")["Timeout"] < 60
-    (invoked,) = every.properties("AWS::Lambda::EventInvokeConfig", stack="Regional-us-east-1")
+    (invoked,) = every.properties("AWS::Lambda::EventInvokeConfig", region="us-east-1")
     assert invoked["MaximumRetryAttempts"] == 0
 
 
 def test_each_region_has_a_bus_that_both_functions_know(prod: Synthesized) -> None:
     for region in REGIONS:
-        (bus,) = prod.properties("AWS::Events::EventBus", stack=f"Regional-{region}")
+        (bus,) = prod.properties("AWS::Events::EventBus", region=region)
         assert bus["Name"] == "session-store-prod"
         for package in ("expiry_cleanup", "expiry_watch"):
             variables = prod.function(package, region=region)["Environment"]["Variables"]
@@ -76,19 +77,25 @@ def test_each_region_has_a_bus_that_both_functions_know(prod: Synthesized) -> No
 
 
 def test_a_given_up_message_and_a_failing_function_raise_an_alarm(dev: Synthesized) -> None:
-    alarms = dev.properties("AWS::CloudWatch::Alarm")
-    watched = {
-        (alarm["MetricName"], as_text(alarm["Dimensions"][0]["Value"]).split("Function")[0].strip("<"))
-        for alarm in alarms
+    alarms = {
+        (alarm["MetricName"], as_text(alarm["Dimensions"][0]["Value"])): alarm
+        for alarm in dev.properties("AWS::CloudWatch::Alarm")
     }
-    assert {(metric, name) for metric, name in watched if metric == "Errors"} == {
-        ("Errors", "ExpiryCleanup"),
-        ("Errors", "ExpiryWatch"),
+    depth = "ApproximateNumberOfMessagesVisible"
+    assert set(alarms) == {
+        ("Errors", "<AuditConsumerFunction>"),
+        ("Errors", "<ExpiryCleanupFunction>"),
+        ("Errors", "<ExpiryWatchFunction>"),
+        (depth, "<AuditConsumerDeadLetters.QueueName>"),
+        (depth, "<CleanupQueueDeadLetters.QueueName>"),
+        ("IteratorAge", "<AuditConsumerFunction>"),
+        ("Quarantined", "audit-consumer"),
     }
-    (depth,) = (a for a in alarms if a["MetricName"] == "ApproximateNumberOfMessagesVisible")
-    assert "DeadLetters" in as_text(depth["Dimensions"][0]["Value"])
-    for alarm in alarms:
-        assert (alarm["Threshold"], alarm["ComparisonOperator"]) == (0, "GreaterThanThreshold")
+    late = alarms.pop(("IteratorAge", "<AuditConsumerFunction>"))
+    assert late["Threshold"] == TEN_MINUTES_MS
+    assert {alarm["Threshold"] for alarm in alarms.values()} == {0}
+    for alarm in (late, *alarms.values()):
+        assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
         assert alarm["TreatMissingData"] == "notBreaching"
 
 

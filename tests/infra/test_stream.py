@@ -1,45 +1,68 @@
 """The consumer of the stream loses nothing and blocks nothing."""
 
 import json
-from typing import Any
 
 import pytest
 
-from tests.infra.conftest import REGIONS, Synthesized
+from tests.infra.conftest import REGIONS, Synthesized, as_text, is_cdks_own
 
 
-def mappings(synthesized: Synthesized, *, region: str = "us-east-1") -> list[dict[str, Any]]:
-    """Those whose source is a stream: the queue's have no starting position."""
-    found = synthesized.properties("AWS::Lambda::EventSourceMapping", region=region)
-    return [mapping for mapping in found if "StartingPosition" in mapping]
-
-
-def test_each_region_has_one_mapping_of_the_stream(prod: Synthesized) -> None:
-    assert [len(mappings(prod, region=region)) for region in REGIONS] == [1] * len(REGIONS)
+def test_each_region_has_one_mapping_of_the_stream_to_the_consumer(every: Synthesized) -> None:
+    for region in every.regions:
+        (mapping,) = every.mappings("stream", region=region)
+        assert as_text(mapping["FunctionName"]) == "<AuditConsumerFunction>"
 
 
 def test_a_shard_is_never_blocked_for_ever_and_what_is_given_up_is_pointed_to(every: Synthesized) -> None:
-    (mapping,) = mappings(every)
-    assert mapping["StartingPosition"] == "TRIM_HORIZON"
-    assert mapping["BisectBatchOnFunctionError"] is True
-    assert mapping["MaximumRetryAttempts"] == 3
-    assert mapping["MaximumRecordAgeInSeconds"] == 43_200
-    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert mapping["DestinationConfig"]["OnFailure"]["Destination"]
+    for region in every.regions:
+        (mapping,) = every.mappings("stream", region=region)
+        assert mapping["StartingPosition"] == "TRIM_HORIZON"
+        assert mapping["BisectBatchOnFunctionError"] is True
+        assert mapping["MaximumRetryAttempts"] == 3
+        assert mapping["MaximumRecordAgeInSeconds"] == 43_200
+        assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        destination = mapping["DestinationConfig"]["OnFailure"]["Destination"]
+        assert as_text(destination) == "<AuditConsumerDeadLetters.Arn>"
 
 
-def test_heartbeats_are_not_delivered(dev: Synthesized) -> None:
-    (mapping,) = mappings(dev)
-    (pattern,) = mapping["FilterCriteria"]["Filters"]
-    assert json.loads(pattern["Pattern"]) == {
-        "dynamodb": {"Keys": {"pk": {"S": [{"anything-but": {"prefix": "heartbeat#"}}]}}}
+def test_heartbeats_are_not_delivered(every: Synthesized) -> None:
+    for region in every.regions:
+        (mapping,) = every.mappings("stream", region=region)
+        (pattern,) = mapping["FilterCriteria"]["Filters"]
+        assert json.loads(pattern["Pattern"]) == {
+            "dynamodb": {"Keys": {"pk": {"S": [{"anything-but": {"prefix": "heartbeat#"}}]}}}
+        }
+
+
+def test_the_primarys_stream_is_that_of_the_table(every: Synthesized) -> None:
+    (mapping,) = every.mappings("stream")
+    stage = every.deployment.config.stage
+    source = f"<SessionStore-{stage}-Data.PublishOutputFnGetAttSessionsStreamArn>"
+    assert as_text(mapping["EventSourceArn"]) == source
+    assert not every.properties("Custom::AWS", region="us-east-1")
+
+
+@pytest.mark.parametrize("region", REGIONS[1:])
+def test_a_replicas_stream_is_looked_up_as_its_stack_is_deployed(prod: Synthesized, region: str) -> None:
+    (lookup,) = prod.properties("Custom::AWS", region=region)
+    assert lookup["Create"] == lookup["Update"]
+    assert "Delete" not in lookup
+    call = json.loads(lookup["Create"])
+    assert (call["service"], call["action"]) == ("DynamoDB", "describeTable")
+    assert call["parameters"] == {"TableName": "session-store-prod"}
+    (mapping,) = prod.mappings("stream", region=region)
+    assert as_text(mapping["EventSourceArn"]) == "<StreamOfReplica.Table.LatestStreamArn>"
+
+
+@pytest.mark.parametrize("region", REGIONS[1:])
+def test_cdks_function_may_log_to_its_group_and_describe_one_table(prod: Synthesized, region: str) -> None:
+    found = prod.resources("AWS::Lambda::Function", region=region)
+    (function,) = (f["Properties"] for name, f in found.items() if is_cdks_own(name))
+    assert as_text(function["LoggingConfig"]["LogGroup"]) == "<StreamOfReplicaLogs>"
+    assert prod.allowed_by(function, region=region) == {
+        "<StreamOfReplicaLogs.Arn>": {"logs:CreateLogStream", "logs:PutLogEvents"},
+        f"arn:aws:dynamodb:{region}:111122223333:table/session-store-prod": {"dynamodb:DescribeTable"},
     }
-
-
-@pytest.mark.parametrize("region", REGIONS)
-def test_a_replicas_stream_is_looked_up_and_the_primarys_is_known(prod: Synthesized, region: str) -> None:
-    looked_up = prod.properties("Custom::AWS", region=region)
-    assert len(looked_up) == (0 if region == REGIONS[0] else 1)
 
 
 def test_the_quarantine_is_private_encrypted_and_forgets(dev: Synthesized) -> None:
@@ -50,11 +73,35 @@ def test_the_quarantine_is_private_encrypted_and_forgets(dev: Synthesized) -> No
     assert [rule["ExpirationInDays"] for rule in bucket["LifecycleConfiguration"]["Rules"]] == [90]
 
 
+def test_the_quarantine_is_reached_by_tls_alone_but_in_the_emulator(
+    dev: Synthesized, local: Synthesized
+) -> None:
+    (policy,) = dev.properties("AWS::S3::BucketPolicy")
+    (statement,) = policy["PolicyDocument"]["Statement"]
+    assert (statement["Effect"], statement["Action"]) == ("Deny", "s3:*")
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    assert [as_text(resource) for resource in statement["Resource"]] == [
+        "<Quarantine.Arn>",
+        "<Quarantine.Arn>/*",
+    ]
+    assert local.properties("AWS::S3::BucketPolicy") == []
+
+
+def test_retained_quarantines_outlive_their_stack_and_others_do_not(
+    prod: Synthesized, dev: Synthesized
+) -> None:
+    def policies(synthesized: Synthesized) -> list[str]:
+        return [bucket["DeletionPolicy"] for bucket in synthesized.resources("AWS::S3::Bucket").values()]
+
+    assert policies(prod) == ["Retain"] * len(REGIONS)
+    assert policies(dev) == ["Delete"]
+
+
 def test_what_needs_a_person_raises_an_alarm(dev: Synthesized) -> None:
     described = {alarm["AlarmDescription"] for alarm in dev.properties("AWS::CloudWatch::Alarm")}
-    assert {
+    assert described >= {
         "Session store: a record of the stream was given up; see the dead-letter queue",
         "Session store: the stream's consumer failed",
         "Session store: the stream's consumer is behind",
         "Session store: a record of the stream was not understood; see the quarantine",
-    } <= described
+    }

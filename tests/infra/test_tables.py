@@ -87,7 +87,7 @@ def test_retained_data_are_protected_in_every_region(prod: Synthesized, name: st
 def test_retained_tables_outlive_their_stack_and_others_do_not(prod: Synthesized, dev: Synthesized) -> None:
     def policies(synthesized: Synthesized) -> set[tuple[str, str]]:
         tables = synthesized.resources("AWS::DynamoDB::GlobalTable")
-        return {(table["DeletionPolicy"], table["UpdateReplacePolicy"]) for table in tables}
+        return {(table["DeletionPolicy"], table["UpdateReplacePolicy"]) for table in tables.values()}
 
     assert policies(prod) == {("Retain", "Retain")}
     assert policies(dev) == {("Delete", "Delete")}
