@@ -16,7 +16,7 @@ from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from audit_consumer.records import decoded
-from session_store.bootstrap import open_stream_consumer
+from session_store.background import open_stream_consumer
 from session_store.errors import UnreadableRecordError
 from session_store.settings import read_settings, read_stream_settings
 

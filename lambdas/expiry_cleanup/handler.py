@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from session_store.bootstrap import open_cleanup
+from session_store.background import open_cleanup
 from session_store.settings import read_cleanup_settings, read_settings
 from session_store.storage.cleanup_queue import session_end_from
 

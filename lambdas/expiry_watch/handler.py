@@ -7,7 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from session_store.bootstrap import open_expiry_watch
+from session_store.background import open_expiry_watch
 from session_store.settings import read_settings, read_watch_settings
 
 logger = Logger()

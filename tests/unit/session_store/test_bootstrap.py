@@ -5,12 +5,8 @@ from typing import Any
 import pytest
 
 from infra.api_function import TIMEOUT
-from session_store.bootstrap import (
-    dynamodb_client,
-    open_cleanup,
-    open_expiry_watch,
-    open_store,
-)
+from session_store.background import open_cleanup, open_expiry_watch
+from session_store.bootstrap import dynamodb_client, open_store
 from session_store.deadline import Deadline
 from session_store.settings import CleanupSettings, WatchSettings
 from session_store.storage.attempts import ATTEMPT_SECONDS, ATTEMPTS, CONNECT_TIMEOUT, READ_TIMEOUT

@@ -1,0 +1,117 @@
+"""Where the functions behind the API meet their adapters: the stream's consumer, the clean-up, the watch.
+
+Apart from ``bootstrap``, so that a request's cold start loads none of it.
+"""
+
+from typing import Any
+
+from session_store.bootstrap import aws_client, dynamodb_client, dynamodb_storage
+from session_store.deadline import Deadline
+from session_store.domain.differences import Exposure
+from session_store.ports import (
+    EventBus,
+    PayloadStorage,
+    Quarantine,
+    SecretStorage,
+    Storage,
+)
+from session_store.services.audit_trail import StreamConsumer
+from session_store.services.cleanup import Cleanup
+from session_store.services.expiry_watch import ExpiryWatch
+from session_store.services.revocation import Revocations
+from session_store.settings import (
+    CleanupSettings,
+    Settings,
+    StreamSettings,
+    WatchSettings,
+)
+from session_store.storage.audit_table import AuditTable
+from session_store.storage.cleanup_queue import SqsCleanupQueue
+from session_store.storage.client import Client
+from session_store.storage.event_bus import EventBridgeBus
+from session_store.storage.payload_bucket import PayloadBucket
+from session_store.storage.quarantine_bucket import QuarantineBucket
+from session_store.storage.revocation_endpoint import RevocationEndpoint
+from session_store.storage.secrets_manager import SecretsManager
+from session_store.system import SystemClock
+
+
+def open_stream_consumer(settings: Settings, stream: StreamSettings) -> tuple[StreamConsumer, Quarantine]:
+    """What the consumer of the stream does with a record, and where it puts one that nobody understands."""
+    audit = Client(dynamodb=dynamodb_client(region=settings.region), table=settings.audit_table)
+    consumer = StreamConsumer(
+        storage=AuditTable(client=audit),
+        cleanup=SqsCleanupQueue(
+            sqs=aws_client("sqs", region=settings.region),
+            url=stream.cleanup_queue_url,
+            delay=stream.cleanup_delay,
+        ),
+        exposure=Exposure(digested=stream.digested),
+        region=settings.region,
+        audit_retention=settings.audit_retention,
+    )
+    return consumer, QuarantineBucket(
+        s3=aws_client("s3", region=settings.region), bucket=stream.quarantine_bucket
+    )
+
+
+def cleanup_on(
+    storage: Storage,
+    settings: Settings,
+    cleanup: CleanupSettings,
+    *,
+    secrets: SecretStorage,
+    bus: EventBus,
+    payloads: PayloadStorage | None = None,
+    deadline: Deadline | None = None,
+) -> Cleanup:
+    """What is done after a session's end, on a storage."""
+    endpoint = cleanup.revocation_endpoint
+    client = cleanup.revocation_client_secret
+    revoker = (
+        None if endpoint is None else RevocationEndpoint(url=endpoint, secrets=secrets, client_secret=client)
+    )
+    return Cleanup(
+        sessions=storage.sessions,
+        children=storage.children,
+        payloads=payloads,
+        revocations=Revocations(secrets=secrets, revoker=revoker, prefix=cleanup.credential_prefix),
+        audit=storage.audit,
+        bus=bus,
+        deadline=deadline or Deadline(),
+        region=settings.region,
+        audit_retention=settings.audit_retention,
+    )
+
+
+def open_cleanup(settings: Settings, cleanup: CleanupSettings) -> Cleanup:
+    """The clean-up as its function uses it."""
+
+    def client(service: str) -> Any:  # noqa: ANN401 - as aws_client
+        return aws_client(service, region=settings.region)
+
+    deadline = Deadline()
+    bucket = cleanup.payload_bucket
+    return cleanup_on(
+        dynamodb_storage(settings, dynamodb_client(region=settings.region), deadline),
+        settings,
+        cleanup,
+        secrets=SecretsManager(client=client("secretsmanager")),
+        bus=EventBridgeBus(events=client("events"), name=cleanup.event_bus),
+        payloads=None if bucket is None else PayloadBucket(s3=client("s3"), bucket=bucket),
+        deadline=deadline,
+    )
+
+
+def open_expiry_watch(settings: Settings, watch: WatchSettings) -> ExpiryWatch:
+    """The watch over session ends as its function uses it."""
+    deadline = Deadline()
+    client = dynamodb_client(region=settings.region)
+    return ExpiryWatch(
+        sessions=dynamodb_storage(settings, client, deadline).sessions,
+        bus=EventBridgeBus(events=aws_client("events", region=settings.region), name=watch.event_bus),
+        clock=SystemClock(),
+        deadline=deadline,
+        region=settings.region,
+        within=watch.within,
+    )
