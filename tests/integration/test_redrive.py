@@ -1,28 +1,24 @@
 """Dead letters of a real stream in real queues: exactly what they point at is done again."""
 
-import importlib
-import json
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from local.emulator import Emulator
 from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
-from session_store.domain.batch_answer import failed_places
 from session_store.domain.dead_letter import Outcome, Quarantined, QueueName
 from session_store.domain.page import PageRequest
 from session_store.storage.cleanup_queue import session_end_from
+from tests.support.consumer import Consumer, loaded_consumer
 from tests.support.dead_letters import an_end
 from tests.support.redrive import Places, deployed_places
-from tests.support.samples import OPERATOR, REGION, a_message, a_session, settings
+from tests.support.samples import OPERATOR, a_message, a_session, settings
 
 
 @pytest.fixture
@@ -156,47 +152,10 @@ def test_two_operators_at_once_do_each_letter_once(places: Places) -> None:
     assert len({letter.message_id for letter in letters}) == len(places.seen()) == 12
 
 
-class Context(LambdaContext):
-    def __init__(self) -> None:
-        self._function_name = "audit-consumer"
-        self._memory_limit_in_mb = 1024
-        self._invoked_function_arn = "arn:aws:lambda:us-east-1:000000000000:function:audit-consumer"
-        self._aws_request_id = "request-1"
-
-
-class Consumer:
-    """The handler that is deployed, in this process; events and answers are JSON, as Lambda's are."""
-
-    def __init__(self) -> None:
-        self._handler = importlib.import_module("audit_consumer.handler").handler
-
-    def replay(self, records: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
-        event = json.loads(json.dumps({"Records": list(records)}))
-        answer = json.dumps(self._handler(event, Context())).encode()
-        return failed_places(answer, [number(record) for record in records])
-
-
 @pytest.fixture
 def consumer(places: Places, monkeypatch: pytest.MonkeyPatch) -> Iterator[Consumer]:
-    variables = {
-        **places.emulator.environment,
-        "TABLE_NAME": places.table,
-        "AUDIT_TABLE_NAME": places.audit_table,
-        "SESSION_REGIONS": REGION,
-        "STATUS_SHARDS": "4",
-        "AUDIT_RETENTION_DAYS": "90",
-        "CLEANUP_QUEUE_URL": places.urls["again"],
-        "CLEANUP_DELAY_SECONDS": "0",
-        "QUARANTINE_BUCKET": places.table,
-        "POWERTOOLS_SERVICE_NAME": "audit-consumer",
-        "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
-        "POWERTOOLS_TRACE_DISABLED": "true",
-    }
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    sys.modules.pop("audit_consumer.handler", None)
-    yield Consumer()
-    sys.modules.pop("audit_consumer.handler", None)
+    with loaded_consumer(places, monkeypatch) as loaded:
+        yield loaded
 
 
 def trail(places: Places, session_id: str) -> list[str | None]:

@@ -67,7 +67,9 @@ def lose_every_answer(client: "DynamoDBClient", operation: str) -> None:
     client.meta.events.register(f"after-call.dynamodb.{operation}", broken)
 
 
-class _Body:
+class Body:
+    """Of an answer that no server gave."""
+
     def __init__(self, content: bytes) -> None:
         self._content = content
 
@@ -91,7 +93,7 @@ def refuse(
             return None
         refused[body["__type"]] += 1
         content = json.dumps({**body, "__type": f"com.amazonaws.dynamodb.v20120810#{body['__type']}"})
-        return AWSResponse(request.url, 400, HTTPHeaders(), _Body(content.encode()))
+        return AWSResponse(request.url, 400, HTTPHeaders(), Body(content.encode()))
 
     client.meta.events.register(f"before-send.dynamodb.{operation}", answer)  # type: ignore[arg-type] # botocore reads what it returns
     return refused
