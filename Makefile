@@ -18,7 +18,7 @@ export PYTHONPATH := lambdas:.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check format openapi lock clean
+.PHONY: help setup run demo test check bench format openapi lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ demo: setup ## Play one session through the API, step by step
 
 test: setup check ## Check, then run every test
 	$(BIN)/python -m pytest
+
+bench: setup ## Measure, and write what comes of it to docs/benchmarks.md
+	$(BIN)/python -m bench.audit
 
 check: setup ## Lint, formatting, types, import contracts
 	$(BIN)/ruff check .

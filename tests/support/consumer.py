@@ -1,4 +1,4 @@
-"""The stream's consumer as it is deployed, in this process, on what ``redrive.Places`` has in the emulator."""
+"""The stream's consumer as it is deployed, in this process, on what ``redrive.Places`` has."""
 
 import importlib
 import json
@@ -90,7 +90,7 @@ def forbidding(consumer: Consumer, item: Callable[[Mapping[str, Any]], bool]) ->
         if not item(json.loads(request.body)["Item"]):
             return None
         refused["PutItem"] += 1
-        return AWSResponse(request.url, 400, HTTPHeaders(), Body(json.dumps(error).encode()))  # type: ignore[arg-type] # all that botocore reads of it
+        return AWSResponse(request.url, 400, HTTPHeaders(), Body(json.dumps(error).encode()))
 
     events = consumer.client("dynamodb").meta.events
     events.register("before-send.dynamodb.PutItem", answer)

@@ -1,0 +1,29 @@
+"""Results as Markdown: printed, and kept in ``docs/benchmarks.md``, one section a benchmark."""
+
+import os
+import platform
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+FILE: Final = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+TITLE: Final = "# Benchmarks\n\nRatios within one run; the figures beside them are one machine's own.\n"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    rule = ["---"] * len(heads)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows))
+
+
+def publish(heading: str, *, command: str, about: str, results: str, file: Path = FILE) -> None:
+    """Print ``results``, and put them in the place of what the file had under this heading."""
+    print(results)
+    machine = f"{os.cpu_count()} CPUs, Python {platform.python_version()}"
+    made = f"`{command}`, {datetime.now(UTC):%Y-%m-%d}, {machine}"
+    section = f"## {heading}\n\n{made}\n\n{about}\n\n{results}\n"
+    text = file.read_text() if file.exists() else TITLE
+    earlier = re.compile(rf"^## {re.escape(heading)}\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+    kept = earlier.sub("", text).rstrip("\n")
+    file.write_text(f"{kept}\n\n{section}")
