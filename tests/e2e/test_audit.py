@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -197,25 +197,10 @@ def with_children(api: Acting) -> str:
     return session_id
 
 
-def ended(ear: Ear, session_id: str) -> list[HeardEvent]:
-    """The events that tell of this session's end; those of other sessions may come between."""
-    found: list[HeardEvent] = []
-
-    def heard() -> bool:
-        found.extend(
-            event
-            for event in ear.hear(1)
-            if (event.name, event.detail["sessionId"]) == ("SessionEnded", session_id)
-        )
-        return bool(found)
-
-    assert eventually(heard)
-    return found
-
-
-def assert_all_gone(raw: RawTable, row: Item, events: list[HeardEvent], *, reason: str) -> None:
+def assert_all_gone(raw: RawTable, row: Item, events: Sequence[HeardEvent], *, reason: str) -> None:
     """Nothing is left in the table, and the summary says so, as the event does."""
     (event,) = events
+    assert event.name == "SessionEnded"
     assert raw.partition(event.detail["sessionId"]) == []
     facts = json.loads(row[Attribute.FACTS]["S"])
     assert (facts["reason"], facts["status"], facts["childrenDeleted"]) == (reason, "active", 5)
@@ -237,7 +222,7 @@ def test_a_session_that_expires_is_swept_audited_and_cleaned_up(
     removed = json.loads(expired[Attribute.CHANGES]["S"])
     assert {each["op"] for each in removed} == {"removed"}
     assert {"op": "removed", "path": "/status", "old": "active"} in removed
-    assert_all_gone(raw, told_of["SessionEnded"], ended(ear, session_id), reason="expired")
+    assert_all_gone(raw, told_of["SessionEnded"], ear.hear_of(session_id), reason="expired")
 
 
 def test_a_session_that_is_deleted_is_audited_and_cleaned_up(
@@ -252,7 +237,7 @@ def test_a_session_that_is_deleted_is_audited_and_cleaned_up(
     deleted = told_of["SessionDeleted"]
     assert deleted[Attribute.ACTOR]["S"] == f"{TENANT} {api.subject}"
     assert re.fullmatch(REQUEST_ID, deleted[Attribute.REQUEST_ID]["S"])
-    assert_all_gone(raw, told_of["SessionEnded"], ended(ear, session_id), reason="deleted")
+    assert_all_gone(raw, told_of["SessionEnded"], ear.hear_of(session_id), reason="deleted")
     assert_problem(api.call("GET", f"/sessions/{session_id}/audit"), 404, "session-not-found")
 
 
