@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 
 from local.emulator import ACCOUNT, REGION
+from session_store.domain.credential import secret_name
 from session_store.domain.json_values import JsonValue, canonical, digest
 from session_store.schema import Attribute
 from tests.support.calls import (
@@ -29,9 +30,11 @@ from tests.support.delivery import delivered, eventually
 from tests.support.ear import Ear, HeardEvent
 from tests.support.emulator import LiveStack
 from tests.support.raw_table import Item, RawTable
+from tests.support.revocation import authorization_server
 
 TENANT: Final = f"{ACCOUNT}:user/tenant-a"
 EXPIRY: Final = "dynamodb.amazonaws.com"
+CREDENTIAL_PREFIX: Final = "session-store/local"
 CLEAN_UP: Final = "session-store expiry-cleanup"
 REQUEST_ID: Final = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 EVERY_WRITE: Final = frozenset({"/lastWrite", "/updatedAt", "/updatedBy/requestId", "/version"})
@@ -239,6 +242,22 @@ def test_a_session_that_is_deleted_is_audited_and_cleaned_up(
     assert re.fullmatch(REQUEST_ID, deleted[Attribute.REQUEST_ID]["S"])
     assert_all_gone(raw, told_of["SessionEnded"], ear.hear_of(session_id), reason="deleted")
     assert_problem(api.call("GET", f"/sessions/{session_id}/audit"), 404, "session-not-found")
+
+
+def test_the_credential_that_an_expired_session_named_is_revoked(
+    api: Acting, raw: RawTable, raw_audit: RawTable, stack: LiveStack
+) -> None:
+    name = secret_name(CREDENTIAL_PREFIX, TENANT, "search/token")
+    secret = json.dumps({"token": "the token"})
+    stack.emulator.client("secretsmanager").create_secret(Name=name, SecretString=secret)
+    with authorization_server() as server:
+        stack.configure("expiry_cleanup", REVOCATION_ENDPOINT=server.url)
+        session_id = create_in(api, "active", credentialRefs=["search/token"])
+        raw.end_at(session_id, int(time.time()) - 2)
+        summary = rows(raw_audit, session_id, last="SessionEnded")["SessionEnded"]
+        assert server.revoked == ["the token"]
+    facts = json.loads(summary[Attribute.FACTS]["S"])
+    assert (facts["credentialsRevoked"], facts["credentialsFailed"]) == (["search/token"], [])
 
 
 def test_the_removal_of_children_is_told_by_the_summary_alone(

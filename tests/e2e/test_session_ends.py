@@ -41,21 +41,10 @@ def server() -> Iterator[AuthorizationServer]:
         yield state
 
 
-def function_of(stack: LiveStack, package: str) -> str:
-    """The name of the deployed function whose handler is in a package."""
-    listed = stack.emulator.client("lambda").list_functions()["Functions"]
-    (name,) = (each["FunctionName"] for each in listed if each["Handler"] == f"{package}.handler.handler")
-    return str(name)
-
-
 @pytest.fixture(scope="module")
 def stack(deployed: LiveStack, server: AuthorizationServer) -> LiveStack:
     """The deployed stack, told where the authorization server of this test is."""
-    functions = deployed.emulator.client("lambda")
-    name = function_of(deployed, "expiry_cleanup")
-    variables = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
-    variables["REVOCATION_ENDPOINT"] = server.url
-    functions.update_function_configuration(FunctionName=name, Environment={"Variables": variables})
+    deployed.configure("expiry_cleanup", REVOCATION_ENDPOINT=server.url)
     return deployed
 
 
@@ -112,7 +101,7 @@ def sqs_event(body: str) -> dict[str, Any]:
 
 
 def invoke(stack: LiveStack, package: str, event: object) -> Any:
-    name = function_of(stack, package)
+    name = stack.function(package)
     answer = stack.emulator.client("lambda").invoke(FunctionName=name, Payload=json.dumps(event))
     assert "FunctionError" not in answer, answer["Payload"].read()
     return json.loads(answer["Payload"].read() or "null")

@@ -27,6 +27,20 @@ class LiveStack:
         """A caller signed in as ``tenant``; without one, unsigned."""
         return Api(self.deployed.api_url, self.tenants[tenant] if tenant is not None else None)
 
+    def function(self, package: str) -> str:
+        """The name of the deployed function whose handler is in a package."""
+        listed = self.emulator.client("lambda").list_functions()["Functions"]
+        (name,) = (each["FunctionName"] for each in listed if each["Handler"] == f"{package}.handler.handler")
+        return str(name)
+
+    def configure(self, package: str, **variables: str) -> None:
+        """Give a deployed function these environment variables beside its own."""
+        functions, name = self.emulator.client("lambda"), self.function(package)
+        own = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+        functions.update_function_configuration(
+            FunctionName=name, Environment={"Variables": {**own, **variables}}
+        )
+
 
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
