@@ -34,8 +34,8 @@ class Ear:
     def hear_of(self, session_id: str) -> Sequence[HeardEvent]:
         """What is told of one session until something is, among all that is told of others."""
         heard: list[HeardEvent] = []
-        for _ in range(TRIES):
-            heard += [event for event in self.hear(1) if event.detail["sessionId"] == session_id]
+        for _ in range(2 * TRIES):
+            heard += [event for event in self._received() if event.detail["sessionId"] == session_id]
             if heard:
                 break
         return heard
@@ -44,12 +44,15 @@ class Ear:
         """At least ``count`` events, or what came within half a minute."""
         heard: list[HeardEvent] = []
         for _ in range(TRIES):
-            answer = self._sqs.receive_message(QueueUrl=self._url, MaxNumberOfMessages=10, WaitTimeSeconds=1)
-            for message in answer.get("Messages", []):
-                event = json.loads(message["Body"])
-                heard.append(
-                    HeardEvent(source=event["source"], name=event["detail-type"], detail=event["detail"])
-                )
+            heard += self._received()
             if len(heard) >= count:
                 break
         return heard
+
+    def _received(self) -> list[HeardEvent]:
+        answer = self._sqs.receive_message(QueueUrl=self._url, MaxNumberOfMessages=10, WaitTimeSeconds=1)
+        events = [json.loads(message["Body"]) for message in answer.get("Messages", [])]
+        return [
+            HeardEvent(source=event["source"], name=event["detail-type"], detail=event["detail"])
+            for event in events
+        ]

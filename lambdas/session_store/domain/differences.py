@@ -111,7 +111,8 @@ def _shown(found: Difference, exposure: Exposure) -> Difference:
 
 
 def _told(value: JsonValue, *, shows: bool) -> JsonValue:
-    text = canonical(value)
+    """The value, or its size and hash. A digested text is a payload, kept as JSON text: that very text's."""
+    text = value.encode() if isinstance(value, str) and not shows else canonical(value)
     if shows and len(text) <= LARGEST_VALUE:
         return value
     return {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}

@@ -1,3 +1,4 @@
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -6,6 +7,7 @@ import pytest
 
 from audit_consumer.records import decoded
 from session_store.domain.differences import Difference, Exposure, Operation
+from session_store.domain.json_values import encode
 from session_store.domain.page import PageRequest
 from session_store.domain.session import Author, Owner, Status
 from session_store.domain.session_end import EndReason, SessionEnd
@@ -100,7 +102,8 @@ def test_children_are_audited_as_they_come(consumer: StreamConsumer, memory: Mem
     names = [change.event_name for change in memory.changes.values()]
     assert names == ["MessageCreated", "ToolClaimCreated", "ToolRecordCreated"]
     shown = {each.path: each.new for change in memory.changes.values() for each in change.changes}
-    assert shown["/content"]["bytes"] == len('"\\"secret words\\""')
+    text = encode("secret words")
+    assert shown["/content"] == {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
 
 
 def test_the_removal_of_a_child_goes_with_its_session(
