@@ -17,6 +17,7 @@ from session_api.operations import Reply, operation
 from session_api.requests import Request
 from session_api.session_routes import etag_of
 from session_store.domain.page import RecordPosition
+from session_store.domain.session import Session
 
 TOOL_CALLS: Final = "/sessions/{sessionId}/tool-calls"
 TOOL_CALL: Final = f"{TOOL_CALLS}/{{toolCallId}}"
@@ -73,15 +74,8 @@ def get_tool_call(request: Request) -> Reply:
 )
 def list_tool_calls(request: Request) -> Reply:
     """List the finished tool calls of a session in time order."""
-    query = {"list": "tool-calls", "session": request.session_id}
-    _, page = request.store.tool_calls.history(
-        request.caller,
-        request.session_id,
-        page_request(request, RecordPosition, query=query),
-        at_least=request.at_least,
-    )
-    items = [tool_call_answer(record) for record in page.items]
-    return Reply(value=ToolCallPage(items=items, next_cursor=encode_cursor(page.next, query=query)))
+    _, items, cursor = _finished(request, "tool-calls")
+    return Reply(value=ToolCallPage(items=items, next_cursor=cursor))
 
 
 @operation(
@@ -93,7 +87,14 @@ def list_tool_calls(request: Request) -> Reply:
 )
 def get_history(request: Request) -> Reply:
     """Read a session together with a page of its finished tool calls."""
-    query = {"list": "history", "session": request.session_id}
+    session, items, cursor = _finished(request, "history")
+    value = HistoryPage(session=session_answer(session), items=items, next_cursor=cursor)
+    return Reply(value=value, headers=etag_of(session))
+
+
+def _finished(request: Request, listed: str) -> tuple[Session, list[ToolCallAnswer], str | None]:
+    """The session, a page of its finished calls, and the cursor of the list of that name after it."""
+    query = {"list": listed, "session": request.session_id}
     session, page = request.store.tool_calls.history(
         request.caller,
         request.session_id,
@@ -101,6 +102,4 @@ def get_history(request: Request) -> Reply:
         at_least=request.at_least,
     )
     items = [tool_call_answer(record) for record in page.items]
-    cursor = encode_cursor(page.next, query=query)
-    value = HistoryPage(session=session_answer(session), items=items, next_cursor=cursor)
-    return Reply(value=value, headers=etag_of(session))
+    return session, items, encode_cursor(page.next, query=query)
