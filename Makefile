@@ -18,10 +18,10 @@ export PYTHONPATH := lambdas:.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check bench format openapi lock clean
+.PHONY: help setup run demo test check bench format openapi configuration lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV_READY) $(EMULATOR_READY) $(NODE_READY) ## Install what is missing (Python environments, CDK CLI)
 
@@ -68,6 +68,9 @@ openapi: setup ## Write docs/openapi.json from the code
 	@mkdir -p docs
 	$(BIN)/python -m session_api.openapi > docs/openapi.json.new
 	mv docs/openapi.json.new docs/openapi.json
+
+configuration: setup ## Write docs/configuration.md from the options
+	$(BIN)/python -m infra.configuration_page > docs/configuration.md
 
 lock: $(VENV_READY) ## Lock what each requirements.in asks for, with hashes
 	$(COMPILE) requirements.in --output-file requirements.txt

@@ -1,37 +1,86 @@
-"""Alarms on what has to be looked at by a person."""
+"""Alarms on what a person has to look at: each with a name, a section of the runbook, and who is told."""
+
+from typing import Final
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra.config import Config
+from session_store.metric_names import NAMESPACE, SERVICE, Metric, service_of
 
-def alarm_on_errors(scope: Construct, function: lambda_.IFunction, *, what: str) -> cloudwatch.Alarm:
-    """A run of the function ended in an error."""
-    return cloudwatch.Alarm(
-        scope,
-        "Errors",
-        alarm_description=f"Session store: {what} failed",
-        metric=function.metric_errors(period=Duration.minutes(5), statistic="Sum"),
-        threshold=0,
-        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-        evaluation_periods=1,
-        treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+SHORT: Final = Duration.minutes(1)
+LONG: Final = Duration.minutes(5)
+
+
+def counted(metric: Metric, *, by: str, period: Duration = LONG) -> cloudwatch.Metric:
+    """How often the function in ``by``, a folder of ``lambdas/``, counted something."""
+    return cloudwatch.Metric(
+        namespace=NAMESPACE,
+        metric_name=metric.value,
+        dimensions_map={SERVICE: service_of(by)},
+        period=period,
+        statistic="Sum",
     )
 
 
-def alarm_on_depth(scope: Construct, queue: sqs.IQueue, *, what: str) -> cloudwatch.Alarm:
-    """A message lies in a dead-letter queue."""
-    return cloudwatch.Alarm(
-        scope,
-        "Depth",
-        alarm_description=f"Session store: {what} was given up; see the dead-letter queue",
-        metric=queue.metric_approximate_number_of_messages_visible(
-            period=Duration.minutes(1), statistic="Maximum"
-        ),
-        threshold=0,
-        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-        evaluation_periods=1,
-        treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-    )
+class Alarms(Construct):
+    """The alarms of one region's stack; ``raised`` lists them for a dashboard."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, config: Config, topic: sns.ITopic | None
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._prefix = f"session-store-{config.stage}"
+        self._runbook = config.runbook
+        self._topic = topic
+        self.raised: list[cloudwatch.Alarm] = []
+
+    def add(
+        self,
+        name: str,
+        *,
+        says: str,
+        metric: cloudwatch.IMetric,
+        above: float,
+        section: str = "",
+        periods: int = 1,
+        of: int = 1,
+    ) -> cloudwatch.Alarm:
+        """Alarm when ``metric`` is above ``above`` in ``periods`` of the last ``of`` of its periods.
+
+        ``name`` is unique in the region, in words joined by hyphens; ``section`` is the anchor in
+        docs/operations.md that says what to do, the name's own where none is given. Missing data is
+        no alarm: most of what is watched here is counted only when it happens.
+        """
+        alarm = cloudwatch.Alarm(
+            self,
+            "".join(word.capitalize() for word in name.split("-")),
+            alarm_name=f"{self._prefix}-{name}",
+            alarm_description=f"Session store: {says}. What to do: {self._runbook}#{section or name}",
+            metric=metric,
+            threshold=above,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+            evaluation_periods=of,
+            datapoints_to_alarm=periods,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+        if self._topic is not None:
+            alarm.add_alarm_action(actions.SnsAction(self._topic))
+            alarm.add_ok_action(actions.SnsAction(self._topic))
+        self.raised.append(alarm)
+        return alarm
+
+    def on_errors(self, function: lambda_.IFunction, name: str, *, says: str) -> None:
+        """A run of the function ended in an error."""
+        errors = function.metric_errors(period=LONG, statistic="Sum")
+        self.add(f"{name}-errors", says=says, metric=errors, above=0)
+
+    def on_depth(self, queue: sqs.IQueue, name: str, *, says: str) -> None:
+        """A message lies in a dead-letter queue."""
+        depth = queue.metric_approximate_number_of_messages_visible(period=SHORT, statistic="Maximum")
+        self.add(f"{name}-dead-letters", says=says, metric=depth, above=0, section="dead-letters")

@@ -5,8 +5,8 @@ from typing import Final
 from aws_cdk import Duration
 from constructs import Construct
 
-from infra.config import Config, Target
-from infra.table_function import Dependencies, TableFunction
+from infra.config import Config
+from infra.table_function import Shared, TableFunction
 from session_store.schema import Env
 
 TIMEOUT: Final = Duration.seconds(15)
@@ -24,18 +24,15 @@ TABLE_ACTIONS: Final = (
 
 
 class ApiFunction(TableFunction):
-    def __init__(
-        self, scope: Construct, construct_id: str, *, config: Config, dependencies: Dependencies
-    ) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         super().__init__(
             scope,
             construct_id,
-            config=config,
-            dependencies=dependencies,
+            shared=shared,
             package="session_api",
             description="the HTTP API",
             timeout=TIMEOUT,
-            environment=_environment(config),
+            environment=_environment(shared.config),
         )
         self.allow(*TABLE_ACTIONS, on=self.table_arn)
         self.allow("dynamodb:Query", on=self.indexes_arn)
@@ -44,6 +41,6 @@ class ApiFunction(TableFunction):
 
 def _environment(config: Config) -> dict[str, str]:
     variables = {Env.DELEGATES.value: ",".join(config.delegates)}
-    if config.target is Target.LOCAL:
+    if config.is_local:
         variables[Env.GATEWAY_DECODES_PATH.value] = "true"
     return variables

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from aws_cdk import Duration, RemovalPolicy, Stack
-from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -13,10 +12,11 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.alarms import alarm_on_depth, alarm_on_errors
+from infra.alarms import LONG, counted
 from infra.cleanup import CleanupQueue
-from infra.config import Config, Target
-from infra.table_function import Dependencies, TableFunction
+from infra.config import Config
+from infra.table_function import Shared, TableFunction
+from session_store.metric_names import Metric
 from session_store.schema import HEARTBEAT_PK_PREFIX, QUARANTINE_PREFIX, Attribute, StreamEnv
 
 TIMEOUT: Final = Duration.seconds(60)
@@ -37,17 +37,16 @@ class AuditConsumer(TableFunction):
         scope: Construct,
         construct_id: str,
         *,
-        config: Config,
-        dependencies: Dependencies,
+        shared: Shared,
         table: dynamodb.ITableV2,
         cleanup: CleanupQueue,
     ) -> None:
+        config = shared.config
         quarantine = _quarantine(scope, config=config)
         super().__init__(
             scope,
             construct_id,
-            config=config,
-            dependencies=dependencies,
+            shared=shared,
             package="audit_consumer",
             description="the audit trail, and the end of sessions",
             timeout=TIMEOUT,
@@ -64,44 +63,25 @@ class AuditConsumer(TableFunction):
             "DeadLetters",
             retention_period=RETENTION,
             encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=config.target is not Target.LOCAL,
+            enforce_ssl=not config.is_local,
         )
         self.allow("dynamodb:PutItem", on=self.audit_table_arn)
         self.allow("sqs:SendMessage", on=cleanup.queue.queue_arn)
         self.allow("s3:PutObject", on=quarantine.arn_for_objects(f"{QUARANTINE_PREFIX}*"))
         self.function.add_event_source(_mapping(table, self.dead_letters))
-        self._alarm()
-
-    def _alarm(self) -> None:
-        alarm_on_depth(self.dead_letters, self.dead_letters, what="a record of the stream")
-        alarm_on_errors(self, self.function, what="the stream's consumer")
-        cloudwatch.Alarm(
-            self,
-            "Late",
-            alarm_description="Session store: the stream's consumer is behind",
-            metric=self.function.metric(
-                "IteratorAge", period=Duration.minutes(5), statistic="Maximum", unit=None
-            ),
-            threshold=LATE.to_milliseconds(),
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-            evaluation_periods=1,
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        self.alarms.on_depth(self.dead_letters, "stream", says="a record of the stream was given up")
+        self.alarms.on_errors(self.function, "audit-consumer", says="the stream's consumer failed")
+        self.alarms.add(
+            "stream-late",
+            says="the stream's consumer is behind",
+            metric=self.function.metric("IteratorAge", period=LONG, statistic="Maximum"),
+            above=LATE.to_milliseconds(),
         )
-        cloudwatch.Alarm(
-            self,
-            "Quarantined",
-            alarm_description="Session store: a record of the stream was not understood; see the quarantine",
-            metric=cloudwatch.Metric(
-                namespace="SessionStore",
-                metric_name="Quarantined",
-                dimensions_map={"service": "audit-consumer"},
-                period=Duration.minutes(5),
-                statistic="Sum",
-            ),
-            threshold=0,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-            evaluation_periods=1,
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        self.alarms.add(
+            "quarantined",
+            says="a record of the stream was not understood",
+            metric=counted(Metric.QUARANTINED, by="audit_consumer"),
+            above=0,
         )
 
 
@@ -130,9 +110,9 @@ def _quarantine(scope: Construct, *, config: Config) -> s3.Bucket:
         "Quarantine",
         encryption=s3.BucketEncryption.S3_MANAGED,
         block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        enforce_ssl=config.target is not Target.LOCAL,
+        enforce_ssl=not config.is_local,
         lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(QUARANTINE_DAYS))],
-        removal_policy=RemovalPolicy.RETAIN if config.retain else RemovalPolicy.DESTROY,
+        removal_policy=config.removal,
     )
 
 
@@ -167,7 +147,7 @@ def _stream_of_replica(scope: Construct, *, config: Config, arn: str) -> str:
         scope,
         "StreamOfReplicaLogs",
         retention=config.log_retention,
-        removal_policy=RemovalPolicy.RETAIN if config.retain else RemovalPolicy.DESTROY,
+        removal_policy=config.removal,
     )
     # As for the functions of our own: CDK's role would carry a managed policy over every log group.
     role = iam.Role(scope, "StreamOfReplicaRole", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))

@@ -7,10 +7,9 @@ from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.alarms import alarm_on_depth, alarm_on_errors
-from infra.config import Config, Target
+from infra.config import Config
 from infra.event_bus import SessionEvents
-from infra.table_function import Dependencies, TableFunction
+from infra.table_function import Shared, TableFunction
 from session_store.schema import BusEnv, CleanupEnv
 
 TIMEOUT: Final = Duration.minutes(5)
@@ -32,10 +31,11 @@ MAX_CONCURRENCY: Final = 10
 class CleanupQueue(Construct):
     """Messages are sent by the stream's consumer as sessions end here."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, config: Config) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         super().__init__(scope, construct_id)
+        config = shared.config
         # The emulator speaks plain HTTP, on loopback alone.
-        by_tls = config.target is Target.CLOUD
+        by_tls = not config.is_local
         self.dead_letters = sqs.Queue(
             self,
             "DeadLetters",
@@ -52,7 +52,7 @@ class CleanupQueue(Construct):
             enforce_ssl=by_tls,
             dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),
         )
-        alarm_on_depth(self.dead_letters, self.dead_letters, what="the clean-up after a session")
+        shared.alarms.on_depth(self.dead_letters, "cleanup", says="the clean-up after a session was given up")
 
 
 class ExpiryCleanup(TableFunction):
@@ -61,27 +61,25 @@ class ExpiryCleanup(TableFunction):
         scope: Construct,
         construct_id: str,
         *,
-        config: Config,
-        dependencies: Dependencies,
+        shared: Shared,
         cleanup: CleanupQueue,
         session_events: SessionEvents,
     ) -> None:
         super().__init__(
             scope,
             construct_id,
-            config=config,
-            dependencies=dependencies,
+            shared=shared,
             package="expiry_cleanup",
             description="the clean-up after sessions",
             timeout=TIMEOUT,
             environment={
                 BusEnv.EVENT_BUS_NAME.value: session_events.bus.event_bus_name,
-                **_credentials(config),
+                **_credentials(shared.config),
             },
         )
         self.allow("dynamodb:BatchWriteItem", "dynamodb:GetItem", "dynamodb:Query", on=self.table_arn)
         self.allow("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self.audit_table_arn)
-        self.allow("secretsmanager:GetSecretValue", on=self._secrets_arn(config))
+        self.allow("secretsmanager:GetSecretValue", on=self._secrets_arn(shared.config))
         session_events.bus.grant_put_events_to(self.role)
         self.function.add_event_source(
             event_sources.SqsEventSource(
@@ -91,7 +89,7 @@ class ExpiryCleanup(TableFunction):
                 report_batch_item_failures=True,
             )
         )
-        alarm_on_errors(self, self.function, what="the clean-up after a session")
+        self.alarms.on_errors(self.function, "expiry-cleanup", says="the clean-up after a session failed")
 
     def _secrets_arn(self, config: Config) -> str:
         stack = Stack.of(self)
@@ -107,6 +105,6 @@ def _credentials(config: Config) -> dict[str, str]:
         variables[CleanupEnv.REVOCATION_CLIENT_SECRET.value] = (
             f"{config.credential_prefix}/{config.revocation_client_secret}"
         )
-    if config.target is Target.LOCAL:
+    if config.is_local:
         variables[CleanupEnv.REVOCATION_ON_LOOPBACK.value] = "true"
     return variables

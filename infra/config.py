@@ -1,87 +1,244 @@
 """Every knob of a deployment, read once from CDK context and judged before a construct exists."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_logs as logs
 
-from infra.context import Context, flag, items, matching, member, optional, whole
+from infra.config_values import (
+    ACCOUNT,
+    DAX_NODE,
+    EMAIL,
+    ENDPOINT,
+    LOG_RETENTION,
+    PAYLOADS,
+    RUNBOOK,
+    SECRET,
+    STAGE,
+    Consistency,
+    Egress,
+    Encryption,
+    ExportSchedule,
+    Profile,
+    Target,
+    delegates,
+    log_retention,
+    regions,
+)
+from infra.context import ConfigError, Context, between, each, flag, matching, member, optional
+from infra.options import option, options, read, refuse_unknown
 from session_store.schema import Attribute
 
 if TYPE_CHECKING:
     from constructs import Node
 
-LOG_RETENTION: Final = {
-    1: logs.RetentionDays.ONE_DAY,
-    7: logs.RetentionDays.ONE_WEEK,
-    14: logs.RetentionDays.TWO_WEEKS,
-    30: logs.RetentionDays.ONE_MONTH,
-    90: logs.RetentionDays.THREE_MONTHS,
-    180: logs.RetentionDays.SIX_MONTHS,
-    365: logs.RetentionDays.ONE_YEAR,
-}
-"""The retention periods offered, in days; CloudWatch Logs accepts only certain ones."""
-
-PAYLOADS: Final = (Attribute.CONTENT, Attribute.INPUT, Attribute.OUTPUT, Attribute.ERROR)
-"""What callers keep here: large, and theirs."""
-
-ANYONE: Final = "*"
-_STAGE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}")
-_REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+-\d")
-_ACCOUNT: Final = re.compile(r"\d{12}")
-_SECRET: Final = re.compile(r"(?=.{1,128}\Z)[\w+=.@-]+(/[\w+=.@-]+)*", re.ASCII)
-_URL: Final = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[^\s#@]*)?")
-_LOOPBACK_URL: Final = re.compile(r"http://(127\.0\.0\.1|localhost)(:\d{1,5})?(/[^\s#@]*)?")
-_PRINCIPAL: Final = re.compile(r"\d{12}:(user|role)/[\w+=,.@-]{1,64}")
+_MOST_DAX_NODES: Final = 11
 
 
-class Target(StrEnum):
-    """Where the functions will run: in AWS, or in the emulator on this machine."""
-
-    CLOUD = "cloud"
-    LOCAL = "local"
+def _whole(name: str, default: int, *, low: int, high: int, about: str) -> int:
+    allowed = f"a whole number from {low} to {high}"
+    return option(name, parse=between(low, high), allowed=allowed, default=default, about=about)
 
 
-class Encryption(StrEnum):
-    """Whose key encrypts the tables at rest."""
-
-    AWS_OWNED = "aws_owned"
-    AWS_MANAGED = "aws_managed"
+def _flag(name: str, *, dev: bool, prod: bool, about: str) -> bool:
+    return option(name, parse=flag, allowed="true or false", dev=dev, prod=prod, about=about)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    stage: str
-    regions: tuple[str, ...]
-    """The first is the primary; the others hold replicas."""
-    account: str | None
-    """None leaves the stacks account-agnostic, so that a synth needs no credentials."""
-    retain: bool
-    encryption: Encryption
-    delegates: tuple[str, ...]
-    """Principals ``<account>:user/<name>`` or ``<account>:role/<name>`` that may send Session-Subject."""
-    status_shards: int
-    audit_retention_days: int
-    log_retention_days: int
-    throttling_rate: int
-    """Requests per second that the API admits before it answers 429."""
-    throttling_burst: int
-    audit_digested: tuple[str, ...]
-    """Attributes whose values the audit tells by size and SHA-256 alone."""
-    cleanup_delay_seconds: int
-    """Between the end of a session and the clean-up: a child that was being written is there by then."""
-    expiring_within_seconds: int
-    """How long before its end a session's owner is told."""
-    credential_prefix: str
-    """What the names of the secrets that sessions may name begin with."""
-    revocation_endpoint: str | None
-    """An RFC 7009 endpoint."""
-    revocation_client_secret: str | None
-    """Below the prefix: the id and secret that the endpoint knows this store by."""
-    target: Target
+    stage: str = option(
+        "stage",
+        parse=matching(STAGE),
+        allowed="[a-z][a-z0-9-]*, at most 20 long",
+        default="dev",
+        about="names stacks, tables and the bus",
+    )
+    profile: Profile = option(
+        "profile",
+        parse=member(Profile),
+        allowed="dev or prod",
+        dev="dev",
+        prod="prod",
+        about="which defaults; `prod` where the stage is",
+    )
+    regions: tuple[str, ...] = option(
+        "regions",
+        parse=regions,
+        allowed="distinct AWS regions, at least one",
+        default="us-east-1",
+        about="the primary first; more than one makes global tables",
+    )
+    account: str | None = option(
+        "account",
+        parse=optional(matching(ACCOUNT)),
+        allowed="12 digits, or unset",
+        default="",
+        about="unset: the CLI's own",
+    )
+    target: Target = option(
+        "target",
+        parse=member(Target),
+        allowed="cloud or local",
+        default="cloud",
+        about="`local`: what the emulator on this machine gets",
+    )
+
+    # what is kept
+    retain: bool = _flag(
+        "retain", dev=False, prod=True, about="tables, logs, keys outlive the stack; deletion protection"
+    )
+    encryption: Encryption = option(
+        "encryption",
+        parse=member(Encryption),
+        allowed="aws_owned, aws_managed or customer_managed",
+        default="aws_owned",
+        about="whose key; `customer_managed` makes one, with a replica in each region",
+    )
+    consistency: Consistency = option(
+        "consistency",
+        parse=member(Consistency),
+        allowed="eventual: a global table in strong mode has neither TTL nor transactions",
+        default="eventual",
+        about="of the global table",
+    )
+    status_shards: int = _whole(
+        "statusShards", 4, low=1, high=64, about="partitions of a status in the status/ttl index"
+    )
+    audit_retention_days: int = _whole(
+        "auditRetentionDays", 90, low=1, high=3650, about="how long an audit row lives"
+    )
+    audit_digested: tuple[Attribute, ...] = option(
+        "auditDigested",
+        parse=each(member(Attribute)),
+        allowed=f"a list of {', '.join(Attribute)}",
+        default=list(PAYLOADS),
+        about="attributes that the audit tells by size and SHA-256 alone",
+    )
+    audit_export: ExportSchedule = option(
+        "auditExport",
+        parse=member(ExportSchedule),
+        allowed="none, daily, weekly or monthly",
+        default="none",
+        about="how often the audit table is exported to a bucket, whole",
+    )
+    audit_export_retention_days: int = _whole(
+        "auditExportRetentionDays", 2557, low=1, high=36_500, about="how long an export is kept"
+    )
+    kinesis_stream: bool = _flag(
+        "kinesisStream", dev=False, prod=False, about="every change of the session table, in Kinesis too"
+    )
+    log_retention_days: int = option(
+        "logRetentionDays",
+        parse=log_retention,
+        allowed=f"one of {', '.join(map(str, LOG_RETENTION))}",
+        dev=7,
+        prod=90,
+        about="how long logs are kept",
+    )
+
+    # who may call, and how much
+    delegates: tuple[str, ...] = option(
+        "delegates",
+        parse=delegates,
+        allowed="a list of <account>:user/<name>, <account>:role/<name> or *",
+        default="",
+        about="principals that may name an end user in Session-Subject",
+    )
+    caller_accounts: tuple[str, ...] = option(
+        "callerAccounts",
+        parse=each(matching(ACCOUNT)),
+        allowed="a list of 12-digit accounts",
+        default="",
+        about="other accounts whose principals may call, where their policies let them",
+    )
+    web_acl: bool = _flag("webAcl", dev=False, prod=True, about="an AWS WAF web ACL before the API")
+    web_acl_rate: int = _whole(
+        "webAclRate", 10_000, low=10, high=20_000_000, about="requests in five minutes from one address"
+    )
+    throttling_rate: int = _whole(
+        "throttlingRate", 500, low=1, high=10_000, about="requests per second that the API admits"
+    )
+    throttling_burst: int = _whole("throttlingBurst", 1_000, low=1, high=10_000, about="and at once")
+
+    # the ends of sessions
+    cleanup_delay_seconds: int = _whole(
+        "cleanupDelaySeconds", 60, low=0, high=900, about="between the end of a session and the clean-up"
+    )
+    expiring_within_seconds: int = _whole(
+        "expiringWithinSeconds", 900, low=60, high=86_400, about="how long before it an end is told of"
+    )
+    credential_prefix: str = option(
+        "credentialPrefix",
+        parse=matching(SECRET),
+        allowed="the beginning of a secret's name, at most 128 long, without a slash at its ends",
+        default="session-store/{stage}",
+        about="below it lie the secrets that sessions name",
+    )
+    revocation_endpoint: str | None = option(
+        "revocationEndpoint",
+        parse=optional(matching(ENDPOINT)),
+        allowed="an https URL, or unset; with target=local also http on loopback",
+        default="",
+        about="RFC 7009: where the tokens in them are revoked after a session",
+    )
+    revocation_client_secret: str | None = option(
+        "revocationClientSecret",
+        parse=optional(matching(SECRET)),
+        allowed="a secret's name below the prefix, at most 128 long, or unset",
+        default="",
+        about="who the store is to that endpoint",
+    )
+
+    # the cache
+    dax_nodes: int = _whole(
+        "daxNodes",
+        0,
+        low=0,
+        high=_MOST_DAX_NODES,
+        about="nodes of the DAX cluster: 0 is none, production takes 3",
+    )
+    dax_node_type: str = option(
+        "daxNodeType",
+        parse=matching(DAX_NODE),
+        allowed="a node type such as dax.t3.small",
+        default="dax.t3.small",
+        about="of each node",
+    )
+    dax_record_ttl_seconds: int = _whole(
+        "daxRecordTtlSeconds", 3, low=1, high=60, about="how long the cache may serve what it has"
+    )
+    egress: Egress = option(
+        "egress",
+        parse=member(Egress),
+        allowed="isolated or nat; nat where there are DAX nodes and several regions",
+        default="isolated",
+        about="what the API's function reaches from beside the cache",
+    )
+
+    # what people watch
+    alarm_topic: bool = _flag("alarmTopic", dev=False, prod=True, about="alarms go to a topic in each region")
+    alarm_emails: tuple[str, ...] = option(
+        "alarmEmails",
+        parse=each(matching(EMAIL)),
+        allowed="a list of addresses; with alarmTopic",
+        default="",
+        about="who is subscribed to it",
+    )
+    runbook: str = option(
+        "runbook",
+        parse=matching(RUNBOOK),
+        allowed="where docs/operations.md is published: up to 200 characters, without space and #",
+        default="docs/operations.md",
+        about="each alarm names its section there",
+    )
+    route_metrics: bool = _flag(
+        "routeMetrics", dev=False, prod=True, about="API Gateway's metrics by route, at CloudWatch's price"
+    )
+    census_minutes: int = _whole(
+        "censusMinutes", 15, low=0, high=1_440, about="how often living sessions are counted; 0 is never"
+    )
 
     @property
     def primary(self) -> str:
@@ -89,6 +246,7 @@ class Config:
 
     @property
     def replicas(self) -> tuple[str, ...]:
+        """The regions beside the primary."""
         return self.regions[1:]
 
     @property
@@ -107,98 +265,60 @@ class Config:
     def log_retention(self) -> logs.RetentionDays:
         return LOG_RETENTION[self.log_retention_days]
 
+    @property
+    def removal(self) -> RemovalPolicy:
+        return RemovalPolicy.RETAIN if self.retain else RemovalPolicy.DESTROY
+
+    @property
+    def is_local(self) -> bool:
+        return self.target is Target.LOCAL
+
     @classmethod
     def from_context(cls, node: "Node") -> "Config":
         """Raises ``ConfigError`` for the first value that is not allowed."""
+        declared = options(cls)
+        refuse_unknown(node, known=[one.name for one in declared.values()])
         context = Context(node)
-        stage = context.read(
-            "stage", "dev", parse=matching(_STAGE), allowed="[a-z][a-z0-9-]*, at most 20 long"
-        )
-        target = context.read("target", "cloud", parse=member(Target), allowed="cloud or local")
-        return cls(
-            stage=stage,
-            regions=context.read(
-                "regions", "us-east-1", parse=_regions, allowed="distinct AWS regions, at least one"
-            ),
-            account=context.read(
-                "account", "", parse=optional(matching(_ACCOUNT)), allowed="12 digits, or unset"
-            ),
-            retain=context.read("retain", stage == "prod", parse=flag, allowed="true or false"),
-            encryption=context.read(
-                "encryption", "aws_owned", parse=member(Encryption), allowed="aws_owned or aws_managed"
-            ),
-            delegates=context.read(
-                "delegates",
-                [],
-                parse=_delegates,
-                allowed="a list of <account>:user/<name>, <account>:role/<name> or *",
-            ),
-            status_shards=context.whole("statusShards", 4, low=1, high=64),
-            audit_retention_days=context.whole("auditRetentionDays", 90, low=1, high=3650),
-            log_retention_days=context.read(
-                "logRetentionDays",
-                30,
-                parse=_log_retention,
-                allowed=f"one of {', '.join(map(str, LOG_RETENTION))}",
-            ),
-            throttling_rate=context.whole("throttlingRate", 500, low=1, high=10_000),
-            throttling_burst=context.whole("throttlingBurst", 1_000, low=1, high=10_000),
-            audit_digested=context.read(
-                "auditDigested",
-                [attribute.value for attribute in PAYLOADS],
-                parse=_attributes,
-                allowed=f"a list of {', '.join(attribute.value for attribute in Attribute)}",
-            ),
-            cleanup_delay_seconds=context.whole(
-                "cleanupDelaySeconds", 60 if target is Target.CLOUD else 2, low=0, high=900
-            ),
-            expiring_within_seconds=context.whole("expiringWithinSeconds", 900, low=60, high=86_400),
-            credential_prefix=context.read(
-                "credentialPrefix",
-                f"session-store/{stage}",
-                parse=matching(_SECRET),
-                allowed="the beginning of a secret's name, at most 128 long, without a slash at its ends",
-            ),
-            revocation_endpoint=context.read(
-                "revocationEndpoint",
-                "",
-                parse=_endpoint(target),
-                allowed="an https URL, or unset; with target=local also http on loopback",
-            ),
-            revocation_client_secret=context.read(
-                "revocationClientSecret",
-                "",
-                parse=optional(matching(_SECRET)),
-                allowed="a secret's name below the prefix, at most 128 long, or unset",
-            ),
-            target=target,
-        )
+
+        def first(field: str, default: object) -> object:
+            one = declared[field]
+            return context.read(one.name, default, parse=one.parse, allowed=one.allowed)
+
+        stage = str(first("stage", declared["stage"].dev))
+        default = Profile.PROD if stage == "prod" else Profile.DEV
+        profile = str(first("profile", default))
+        config = cls(**read(cls, node, profile=profile, stage=stage))
+        for refused in _REFUSALS:
+            refused(config)
+        return config
 
 
-def _regions(value: object) -> tuple[str, ...]:
-    regions = items(value)
-    if not regions or len(set(regions)) != len(regions):
-        raise ValueError(value)
-    return tuple(map(matching(_REGION), regions))
-
-
-def _delegates(value: object) -> tuple[str, ...]:
-    principal = matching(_PRINCIPAL)
-    return tuple(item if item == ANYONE else principal(item) for item in items(value))
-
-
-def _endpoint(target: Target) -> Callable[[object], str | None]:
+def _loopback_elsewhere(config: Config) -> None:
     """Tokens go out by TLS alone, or stay on this machine."""
-    allowed = _URL if target is Target.CLOUD else re.compile(f"{_URL.pattern}|{_LOOPBACK_URL.pattern}")
-    return optional(matching(allowed))
+    endpoint = config.revocation_endpoint
+    if endpoint is not None and not endpoint.startswith("https:") and not config.is_local:
+        raise _refusal("revocation_endpoint", endpoint)
 
 
-def _attributes(value: object) -> tuple[str, ...]:
-    return tuple(Attribute(item).value for item in items(value))
+def _cache_out_of_reach(config: Config) -> None:
+    """An isolated subnet reaches DynamoDB in its own region alone, and a session's home may be another."""
+    if config.dax_nodes and config.replicas and config.egress is Egress.ISOLATED:
+        raise _refusal("egress", config.egress.value)
 
 
-def _log_retention(value: object) -> int:
-    days = whole(value)
-    if days not in LOG_RETENTION:
-        raise ValueError(days)
-    return days
+def _nobody_told(config: Config) -> None:
+    if config.alarm_emails and not config.alarm_topic:
+        raise _refusal("alarm_emails", ",".join(config.alarm_emails))
+
+
+_REFUSALS: Final[tuple[Callable[[Config], None], ...]] = (
+    _loopback_elsewhere,
+    _cache_out_of_reach,
+    _nobody_told,
+)
+"""What each value alone does not tell."""
+
+
+def _refusal(field: str, value: object) -> ConfigError:
+    declared = options(Config)[field]
+    return ConfigError(declared.name, value, allowed=declared.allowed)

@@ -35,15 +35,6 @@ class Context:
         except ValueError as error:
             raise ConfigError(name, value, allowed=allowed) from error
 
-    def whole(self, name: str, default: int, *, low: int, high: int) -> int:
-        def parse(value: object) -> int:
-            number = whole(value)
-            if not low <= number <= high:
-                raise ValueError(number)
-            return number
-
-        return self.read(name, default, parse=parse, allowed=f"a whole number from {low} to {high}")
-
 
 def matching(pattern: re.Pattern[str]) -> Callable[[object], str]:
     def parse(value: object) -> str:
@@ -76,6 +67,20 @@ def flag(value: object) -> bool:
     if value in ("true", "false"):
         return value == "true"
     raise ValueError(value)
+
+
+def between(low: int, high: int) -> Callable[[object], int]:
+    def parse(value: object) -> int:
+        number = whole(value)
+        if not low <= number <= high:
+            raise ValueError(number)
+        return number
+
+    return parse
+
+
+def each(parse: Callable[[object], T]) -> Callable[[object], tuple[T, ...]]:
+    return lambda value: tuple(map(parse, items(value)))
 
 
 def whole(value: object) -> int:

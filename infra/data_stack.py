@@ -6,7 +6,8 @@ from aws_cdk import CfnOutput, Environment, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
-from infra.config import Config, Encryption, Target
+from infra.config import Config
+from infra.config_values import Encryption
 from session_store import schema
 
 _ATTRIBUTE_TYPES = {"S": dynamodb.AttributeType.STRING, "N": dynamodb.AttributeType.NUMBER}
@@ -48,10 +49,10 @@ def _common(config: Config) -> _Common:
         "sort_key": _key(schema.Attribute.SK),
         "billing": dynamodb.Billing.on_demand(),
         # The emulator's reaper deletes without the stream record that DynamoDB writes for an expired item.
-        "time_to_live_attribute": None if config.target is Target.LOCAL else schema.Attribute.TTL.value,
+        "time_to_live_attribute": None if config.is_local else schema.Attribute.TTL.value,
         "encryption": _encryption(config.encryption),
         "deletion_protection": config.retain,
-        "removal_policy": RemovalPolicy.RETAIN if config.retain else RemovalPolicy.DESTROY,
+        "removal_policy": config.removal,
         "point_in_time_recovery_specification": dynamodb.PointInTimeRecoverySpecification(
             point_in_time_recovery_enabled=True
         ),
@@ -79,3 +80,5 @@ def _encryption(encryption: Encryption) -> dynamodb.TableEncryptionV2:
             return dynamodb.TableEncryptionV2.dynamo_owned_key()
         case Encryption.AWS_MANAGED:
             return dynamodb.TableEncryptionV2.aws_managed_key()
+        case Encryption.CUSTOMER_MANAGED:
+            raise NotImplementedError(encryption)

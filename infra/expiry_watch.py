@@ -7,10 +7,8 @@ from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
-from infra.alarms import alarm_on_errors
-from infra.config import Config
 from infra.event_bus import SessionEvents
-from infra.table_function import Dependencies, TableFunction
+from infra.table_function import Shared, TableFunction
 from session_store.schema import BusEnv, WatchEnv
 
 EVERY: Final = Duration.minutes(1)
@@ -24,21 +22,19 @@ class ExpiryWatch(TableFunction):
         scope: Construct,
         construct_id: str,
         *,
-        config: Config,
-        dependencies: Dependencies,
+        shared: Shared,
         session_events: SessionEvents,
     ) -> None:
         super().__init__(
             scope,
             construct_id,
-            config=config,
-            dependencies=dependencies,
+            shared=shared,
             package="expiry_watch",
             description="word of sessions that are about to end",
             timeout=TIMEOUT,
             environment={
                 BusEnv.EVENT_BUS_NAME.value: session_events.bus.event_bus_name,
-                WatchEnv.EXPIRING_WITHIN_SECONDS.value: str(config.expiring_within_seconds),
+                WatchEnv.EXPIRING_WITHIN_SECONDS.value: str(shared.config.expiring_within_seconds),
             },
         )
         self.allow("dynamodb:UpdateItem", on=self.table_arn)
@@ -53,4 +49,4 @@ class ExpiryWatch(TableFunction):
             schedule=events.Schedule.rate(EVERY),
             targets=[targets.LambdaFunction(self.function)],
         )
-        alarm_on_errors(self, self.function, what="the watch over session ends")
+        self.alarms.on_errors(self.function, "expiry-watch", says="the watch over session ends failed")

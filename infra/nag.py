@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from aws_cdk import Acknowledgment, App, Validations
 from cdk_nag import AwsSolutionsChecks
 
-from infra.config import Config, Target
+from infra.config import Config
 from infra.regional_stack import RegionalStack
 from session_store.schema import QUARANTINE_PREFIX
 
@@ -42,7 +42,7 @@ def acknowledged(stack: RegionalStack, *, config: Config) -> dict[str, str]:
         "AwsSolutions-APIG6": "Execution logs would carry what sessions hold; access logs are on.",
         "AwsSolutions-COG4": "Callers are IAM principals and sign their requests (SigV4).",
     }
-    if config.target is Target.LOCAL:
+    if config.is_local:
         for finding in ("AwsSolutions-SQS4", "AwsSolutions-S10"):
             reasons[finding] = "The emulator speaks plain HTTP, on loopback alone."
         reasons["AwsSolutions-IAM5[Resource::*]"] = (

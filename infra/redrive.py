@@ -10,7 +10,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.config import Config, Target
+from infra.config import Config
 from infra.names import API_FUNCTION_OUTPUT
 from session_store.schema import QUARANTINE_PREFIX, RedriveEnv, StreamEnv
 
@@ -53,7 +53,7 @@ def connect_redrive(
 
 def _streams(scope: Construct, config: Config) -> str:
     """Every stream of the table: its copy here may belong to another stack, and a letter names its stream."""
-    if config.target is Target.LOCAL:
+    if config.is_local:
         # The emulator judges requests to streams as if they named none.
         return "*"
     return Stack.of(scope).format_arn(

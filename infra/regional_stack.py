@@ -4,6 +4,8 @@ from aws_cdk import CfnOutput, Environment, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
+from infra.alarm_topic import alarm_topic
+from infra.alarms import Alarms
 from infra.api_function import ApiFunction
 from infra.audit_consumer import AuditConsumer, table_with_stream
 from infra.cleanup import CleanupQueue, ExpiryCleanup
@@ -12,7 +14,7 @@ from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
 from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.rest_api import SessionRestApi
-from infra.table_function import Dependencies
+from infra.table_function import Shared, dependencies_layer
 
 
 class RegionalStack(Stack):
@@ -26,29 +28,27 @@ class RegionalStack(Stack):
         primary_table: dynamodb.ITableV2 | None,
     ) -> None:
         super().__init__(scope, construct_id, env=env, description="Session store: the API of one region")
+        self.alarms = Alarms(self, "Alarms", config=config, topic=alarm_topic(self, config=config))
+        shared = Shared(
+            config=config,
+            dependencies=dependencies_layer(self, "Dependencies", config=config),
+            alarms=self.alarms,
+            key=None,
+        )
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
-        dependencies = Dependencies(self, "Dependencies", config=config)
-        handler = ApiFunction(self, "SessionApi", config=config, dependencies=dependencies)
+        handler = ApiFunction(self, "SessionApi", shared=shared)
         rest = SessionRestApi(self, "Rest", config=config, function=handler.function)
         events = SessionEvents(self, "Events", config=config)
-        self.cleanup = CleanupQueue(self, "CleanupQueue", config=config)
-        ExpiryCleanup(
-            self,
-            "ExpiryCleanup",
-            config=config,
-            dependencies=dependencies,
-            cleanup=self.cleanup,
-            session_events=events,
-        )
+        self.cleanup = CleanupQueue(self, "CleanupQueue", shared=shared)
+        ExpiryCleanup(self, "ExpiryCleanup", shared=shared, cleanup=self.cleanup, session_events=events)
         self.audit_consumer = AuditConsumer(
             self,
             "AuditConsumer",
-            config=config,
-            dependencies=dependencies,
+            shared=shared,
             table=table_with_stream(self, config=config, primary=primary_table),
             cleanup=self.cleanup,
         )
-        ExpiryWatch(self, "ExpiryWatch", config=config, dependencies=dependencies, session_events=events)
+        ExpiryWatch(self, "ExpiryWatch", shared=shared, session_events=events)
         connect_redrive(
             self,
             handler.function,

@@ -36,9 +36,8 @@ class SessionRestApi(Construct):
         self, scope: Construct, construct_id: str, *, config: Config, function: lambda_.IFunction
     ) -> None:
         super().__init__(scope, construct_id)
-        removal = RemovalPolicy.RETAIN if config.retain else RemovalPolicy.DESTROY
         access_logs = logs.LogGroup(
-            self, "AccessLogs", retention=config.log_retention, removal_policy=removal
+            self, "AccessLogs", retention=config.log_retention, removal_policy=config.removal
         )
         self.api = apigateway.RestApi(
             self,
@@ -56,7 +55,7 @@ class SessionRestApi(Construct):
             deploy_options=apigateway.StageOptions(
                 stage_name=STAGE_NAME,
                 tracing_enabled=True,
-                metrics_enabled=True,
+                metrics_enabled=config.route_metrics,
                 throttling_rate_limit=config.throttling_rate,
                 throttling_burst_limit=config.throttling_burst,
                 access_log_destination=apigateway.LogGroupLogDestination(access_logs),

@@ -93,6 +93,8 @@ def deploy(
 
 def _synthesize(cdk: "_Cdk", *, delegates: Sequence[str], templates: Path) -> None:
     context = {"target": "local", "stage": STAGE, "regions": REGION, "delegates": ",".join(delegates)}
+    # Long enough for a child that is being written, short enough to be waited for.
+    context["cleanupDelaySeconds"] = "2"
     options = [option for name, value in context.items() for option in ("--context", f"{name}={value}")]
     try:
         cdk.run("synth", "--quiet", "--output", str(templates), *options)

@@ -18,6 +18,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from audit_consumer.records import decoded
 from session_store.background import open_stream_consumer
 from session_store.errors import UnreadableRecordError
+from session_store.metric_names import Metric
 from session_store.settings import read_settings, read_stream_settings
 
 logger = Logger()
@@ -34,12 +35,12 @@ def consume(record: DynamoDBRecord) -> None:
         consumer.consume(decoded(record.raw_event))
     except UnreadableRecordError as error:
         quarantine.keep(record.raw_event, name=_name(record), reason=str(error))
-        metrics.add_metric(name="Quarantined", unit=MetricUnit.Count, value=1)
+        metrics.add_metric(name=Metric.QUARANTINED, unit=MetricUnit.Count, value=1)
         logger.error(  # noqa: TRY400 - a trace would say no more, and an exception's context may quote an item
             "quarantined", reason=str(error), sequence_number=_sequence_number(record)
         )
     else:
-        metrics.add_metric(name="Audited", unit=MetricUnit.Count, value=1)
+        metrics.add_metric(name=Metric.AUDITED, unit=MetricUnit.Count, value=1)
 
 
 def _sequence_number(record: DynamoDBRecord) -> str:
@@ -60,5 +61,5 @@ def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailure
         event=event, record_handler=consume, processor=processor, context=context
     )
     # Zero too: Powertools remarks upon a run that counts nothing, as one whose every record failed did.
-    metrics.add_metric(name="Failed", unit=MetricUnit.Count, value=len(answer["batchItemFailures"]))
+    metrics.add_metric(name=Metric.FAILED, unit=MetricUnit.Count, value=len(answer["batchItemFailures"]))
     return answer

@@ -11,6 +11,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from session_store.background import open_cleanup
+from session_store.metric_names import Metric
 from session_store.settings import read_cleanup_settings, read_settings
 from session_store.storage.cleanup_queue import session_end_from
 
@@ -26,12 +27,12 @@ def clean(record: SQSRecord, lambda_context: LambdaContext) -> None:
     try:
         children = cleanup.run(session_end_from(record.body), request_id=lambda_context.aws_request_id)
     except Exception as error:
-        metrics.add_metric(name="CleanupFailed", unit=MetricUnit.Count, value=1)
+        metrics.add_metric(name=Metric.CLEANUP_FAILED, unit=MetricUnit.Count, value=1)
         # The type alone: an error's text may quote what a message holds.
         logger.error("not cleaned up", message_id=record.message_id, error=type(error).__name__)  # noqa: TRY400
         raise
-    metrics.add_metric(name="CleanedUp", unit=MetricUnit.Count, value=1)
-    metrics.add_metric(name="ChildrenDeleted", unit=MetricUnit.Count, value=children)
+    metrics.add_metric(name=Metric.CLEANED_UP, unit=MetricUnit.Count, value=1)
+    metrics.add_metric(name=Metric.CHILDREN_DELETED, unit=MetricUnit.Count, value=children)
 
 
 @logger.inject_lambda_context

@@ -8,6 +8,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from session_store.background import open_expiry_watch
+from session_store.metric_names import Metric
 from session_store.settings import read_settings, read_watch_settings
 
 logger = Logger()
@@ -21,6 +22,6 @@ watch = open_expiry_watch(read_settings(os.environ), read_watch_settings(os.envi
 def handler(_: dict[str, Any], context: LambdaContext) -> None:
     watch.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
     watched = watch.run(request_id=context.aws_request_id)
-    metrics.add_metric(name="Warned", unit=MetricUnit.Count, value=watched.warned)
+    metrics.add_metric(name=Metric.WARNED, unit=MetricUnit.Count, value=watched.warned)
     if watched.more:
         logger.warning("not all sessions were come to", warned=watched.warned)

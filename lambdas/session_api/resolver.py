@@ -38,6 +38,7 @@ from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import encode
 from session_store.errors import InvalidRequestError, NotFoundError, StoreError
+from session_store.metric_names import Metric
 from session_store.settings import Settings
 
 ROUTES: Final = (
@@ -123,22 +124,22 @@ class Resolver:
     def _replied(self, operation: Operation, reply: Reply) -> Response[str]:
         body = "" if reply.value is None else encode(reply.value).decode()
         if isinstance(reply.value, SessionAnswer) and len(body) >= LARGE_SESSION:
-            self.metrics.add_metric(name="LargeSession", unit=MetricUnit.Count, value=1)
-        self.metrics.add_metric(name="Served", unit=MetricUnit.Count, value=1)
+            self.metrics.add_metric(name=Metric.LARGE_SESSION, unit=MetricUnit.Count, value=1)
+        self.metrics.add_metric(name=Metric.SERVED, unit=MetricUnit.Count, value=1)
         self.logger.info("served", operation=operation.name, status=reply.status)
         content_type = None if reply.value is None else "application/json"
         return Response(reply.status, content_type, body, headers=dict(reply.headers))
 
     def _refused(self, operation: str, event: Event, error: StoreError) -> Response[str]:
         problem = problem_of(error)
-        self.metrics.add_metric(name="Refused", unit=MetricUnit.Count, value=1)
+        self.metrics.add_metric(name=Metric.REFUSED, unit=MetricUnit.Count, value=1)
         self.logger.info("refused", operation=operation, status=problem.status, problem=problem.slug)
         return _problem(problem, event, error.detail, error.facts)
 
     def _crashed(self, operation: str, event: Event, error: Exception) -> Response[str]:
         """Log where it happened, never the exception's text: that may quote an item."""
         frames = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-        self.metrics.add_metric(name="InternalError", unit=MetricUnit.Count, value=1)
+        self.metrics.add_metric(name=Metric.INTERNAL_ERROR, unit=MetricUnit.Count, value=1)
         self.logger.error("crashed", operation=operation, error=type(error).__name__, frames=frames)
         return _problem(problems.INTERNAL, event, "The request failed; its id is in the log.", {})
 

@@ -67,12 +67,11 @@ def test_one_permission_lets_the_api_call_the_function(dev: Synthesized) -> None
     assert callers.count("apigateway.amazonaws.com") == 1
 
 
-def test_the_stage_is_named_by_the_contract_version_traced_measured_and_throttled(dev: Synthesized) -> None:
+def test_the_stage_is_named_by_the_contract_version_traced_and_throttled(dev: Synthesized) -> None:
     (stage,) = dev.properties("AWS::ApiGateway::Stage")
     (settings,) = stage["MethodSettings"]
     assert stage["StageName"] == STAGE_NAME == "v1"
     assert stage["TracingEnabled"]
-    assert settings["MetricsEnabled"]
     assert (settings["ThrottlingRateLimit"], settings["ThrottlingBurstLimit"]) == (500, 1000)
 
 
@@ -130,3 +129,11 @@ def test_the_gateway_and_the_function_give_a_problem_the_same_title() -> None:
     assert {(problem.slug, problem.title) for problem in PROBLEMS.values()} == {
         (problem.slug, titles[problem.slug]) for problem in PROBLEMS.values()
     }
+
+
+def test_metrics_by_route_are_paid_for_in_production_alone(dev: Synthesized, prod: Synthesized) -> None:
+    def measured(synthesized: Synthesized) -> set[bool]:
+        stages = synthesized.properties("AWS::ApiGateway::Stage")
+        return {settings["MetricsEnabled"] for stage in stages for settings in stage["MethodSettings"]}
+
+    assert (measured(dev), measured(prod)) == ({False}, {True})

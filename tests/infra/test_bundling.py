@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from infra.bundling import CLOUD, LOCK, PROVIDED, build_layer, platform_for
-from infra.config import Target
+from infra.config_values import Target
 from local.emulator import EXECUTABLE
 from tests.infra.conftest import Synthesized
 

@@ -3,8 +3,11 @@
 import pytest
 from aws_cdk import App
 
-from infra.config import Config, Encryption, Target
+from infra.config import Config
+from infra.config_values import Profile, Target
+from infra.configuration_page import page
 from infra.context import ConfigError
+from tests.infra.conftest import ROOT
 
 
 def read(**context: object) -> Config:
@@ -13,26 +16,67 @@ def read(**context: object) -> Config:
 
 def test_nothing_set_is_one_region_in_the_cloud_that_goes_with_its_stack() -> None:
     config = read()
-    assert config == Config(
-        stage="dev",
-        regions=("us-east-1",),
-        account=None,
-        retain=False,
-        encryption=Encryption.AWS_OWNED,
-        delegates=(),
-        status_shards=4,
-        audit_retention_days=90,
-        log_retention_days=30,
-        throttling_rate=500,
-        throttling_burst=1000,
-        audit_digested=("content", "input", "output", "error"),
-        cleanup_delay_seconds=60,
-        expiring_within_seconds=900,
-        credential_prefix="session-store/dev",
-        revocation_endpoint=None,
-        revocation_client_secret=None,
-        target=Target.CLOUD,
+    assert (config.stage, config.profile, config.target) == ("dev", Profile.DEV, Target.CLOUD)
+    assert (config.regions, config.account, config.credential_prefix) == (
+        ("us-east-1",),
+        None,
+        "session-store/dev",
     )
+    assert [config.retain, config.web_acl, config.alarm_topic, config.dax_nodes] == [False, False, False, 0]
+
+
+def test_production_is_kept_guarded_and_watched() -> None:
+    config = read(stage="prod")
+    assert config.profile is Profile.PROD
+    assert [config.retain, config.web_acl, config.alarm_topic, config.route_metrics] == [True] * 4
+
+
+def test_another_stage_may_have_the_profile_of_production() -> None:
+    config = read(stage="live", profile="prod", webAcl=False)
+    assert [config.stage, config.retain, config.web_acl] == ["live", True, False]
+
+
+@pytest.mark.parametrize(
+    ("context", "named"),
+    [
+        ({"webACL": True}, "'webAcl'"),
+        ({"region": "eu-west-1"}, "'regions'"),
+        ({"colour": "red"}, "one of stage, profile, "),
+    ],
+)
+def test_a_name_that_no_option_has_is_refused_with_the_nearest(
+    context: dict[str, object], named: str
+) -> None:
+    (name,) = context
+    with pytest.raises(ConfigError, match=f"context '{name}' must be .*{named}"):
+        read(**context)
+
+
+def test_what_cdk_and_its_command_look_up_is_no_option() -> None:
+    foreign = {
+        "aws:cdk:bundling-stacks": [],
+        "@aws-cdk/core:x": True,
+        "availability-zones:account=1:region=a": [],
+    }
+    assert read(**foreign) == read()
+
+
+def test_a_cache_and_several_regions_need_a_way_out_of_the_subnets() -> None:
+    several = {"daxNodes": 3, "regions": "us-east-1,eu-west-1"}
+    with pytest.raises(ConfigError, match=r"context 'egress' must be .* nat where"):
+        read(**several)
+    assert read(**several, egress="nat").dax_nodes == read(daxNodes=3).dax_nodes == 3
+
+
+def test_addresses_without_a_topic_would_be_told_nothing() -> None:
+    with pytest.raises(ConfigError, match="context 'alarmEmails'"):
+        read(alarmEmails="ops@example.com")
+    assert read(alarmEmails="ops@example.com", alarmTopic=True).alarm_emails == ("ops@example.com",)
+
+
+def test_the_page_of_options_is_written_from_them() -> None:
+    committed = (ROOT / "docs" / "configuration.md").read_text()
+    assert committed == page(Config), "make configuration writes it"
 
 
 def test_production_is_retained_unless_told_otherwise() -> None:
@@ -97,6 +141,17 @@ def test_a_delegate_may_be_anyone() -> None:
         ("revocationEndpoint", "https://idp.example.com/revoke#now"),
         ("revocationEndpoint", "ftp://idp.example.com/"),
         ("revocationClientSecret", "/other"),
+        ("censusMinutes", -1),
+        ("runbook", "a b"),
+        ("alarmEmails", "ops"),
+        ("webAclRate", 9),
+        ("callerAccounts", "12"),
+        ("auditExport", "hourly"),
+        ("egress", "vpc"),
+        ("daxNodeType", "t3.small"),
+        ("daxNodes", 12),
+        ("profile", "test"),
+        ("consistency", "strong"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(name: str, value: object) -> None:

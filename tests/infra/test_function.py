@@ -68,7 +68,8 @@ def test_the_function_is_traced_and_logs_json_to_a_group_of_its_own(every: Synth
 def test_every_log_group_forgets(every: Synthesized) -> None:
     groups = every.properties("AWS::Logs::LogGroup")
     assert groups
-    assert {group.get("RetentionInDays") for group in groups} == {30}
+    kept = every.deployment.config.log_retention_days
+    assert {group.get("RetentionInDays") for group in groups} == {kept}
 
 
 @EACH_FUNCTION

@@ -98,10 +98,10 @@ def test_retained_quarantines_outlive_their_stack_and_others_do_not(
 
 
 def test_what_needs_a_person_raises_an_alarm(dev: Synthesized) -> None:
-    described = {alarm["AlarmDescription"] for alarm in dev.properties("AWS::CloudWatch::Alarm")}
-    assert described >= {
-        "Session store: a record of the stream was given up; see the dead-letter queue",
-        "Session store: the stream's consumer failed",
-        "Session store: the stream's consumer is behind",
-        "Session store: a record of the stream was not understood; see the quarantine",
+    named = {alarm["AlarmName"] for alarm in dev.properties("AWS::CloudWatch::Alarm")}
+    assert named >= {
+        "session-store-dev-stream-dead-letters",
+        "session-store-dev-audit-consumer-errors",
+        "session-store-dev-stream-late",
+        "session-store-dev-quarantined",
     }

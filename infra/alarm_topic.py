@@ -1,0 +1,25 @@
+"""Where a region's alarms go: a topic, and whoever is subscribed to it."""
+
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from constructs import Construct
+
+from infra.config import Config
+
+
+def alarm_topic(scope: Construct, *, config: Config) -> sns.Topic | None:
+    """None where alarms are looked at and not sent."""
+    if not config.alarm_topic:
+        return None
+    topic = sns.Topic(
+        scope,
+        "AlarmTopic",
+        topic_name=f"session-store-{config.stage}-alarms",
+        display_name="Session store",
+        enforce_ssl=True,
+    )
+    topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com"))
+    for address in config.alarm_emails:
+        topic.add_subscription(subscriptions.EmailSubscription(address))
+    return topic

@@ -1,0 +1,98 @@
+"""What a setting may be: the closed choices, and the forms of names, addresses and endpoints."""
+
+import re
+from enum import StrEnum
+from typing import Final
+
+from aws_cdk import aws_logs as logs
+
+from infra.context import items, matching, whole
+from session_store.schema import Attribute
+
+LOG_RETENTION: Final = {
+    1: logs.RetentionDays.ONE_DAY,
+    7: logs.RetentionDays.ONE_WEEK,
+    14: logs.RetentionDays.TWO_WEEKS,
+    30: logs.RetentionDays.ONE_MONTH,
+    90: logs.RetentionDays.THREE_MONTHS,
+    180: logs.RetentionDays.SIX_MONTHS,
+    365: logs.RetentionDays.ONE_YEAR,
+}
+"""The retention periods offered, in days; CloudWatch Logs accepts only certain ones."""
+
+PAYLOADS: Final = (Attribute.CONTENT, Attribute.INPUT, Attribute.OUTPUT, Attribute.ERROR)
+"""What callers keep here: large, and theirs."""
+
+ANYONE: Final = "*"
+STAGE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}")
+REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+-\d")
+ACCOUNT: Final = re.compile(r"\d{12}")
+SECRET: Final = re.compile(r"(?=.{1,128}\Z)[\w+=.@-]+(/[\w+=.@-]+)*", re.ASCII)
+_HTTPS: Final = r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[^\s#@]*)?"
+_LOOPBACK: Final = r"http://(127\.0\.0\.1|localhost)(:\d{1,5})?(/[^\s#@]*)?"
+ENDPOINT: Final = re.compile(f"{_HTTPS}|{_LOOPBACK}")
+PRINCIPAL: Final = re.compile(r"\d{12}:(user|role)/[\w+=,.@-]{1,64}")
+EMAIL: Final = re.compile(r"[^\s@,]+@[^\s@,]+\.[^\s@,]+")
+RUNBOOK: Final = re.compile(r"[^\s#]{1,200}")
+DAX_NODE: Final = re.compile(r"dax\.[a-z]\d[a-z]*\.[a-z0-9]+")
+
+
+class Profile(StrEnum):
+    """Which defaults a deployment has: cheap and destroyable, or kept and watched."""
+
+    DEV = "dev"
+    PROD = "prod"
+
+
+class Target(StrEnum):
+    """Where the functions will run: in AWS, or in the emulator on this machine."""
+
+    CLOUD = "cloud"
+    LOCAL = "local"
+
+
+class Encryption(StrEnum):
+    """Whose key encrypts data at rest."""
+
+    AWS_OWNED = "aws_owned"
+    AWS_MANAGED = "aws_managed"
+    CUSTOMER_MANAGED = "customer_managed"
+
+
+class Egress(StrEnum):
+    """What the functions beside a cache reach: endpoints within the VPC, or the internet too."""
+
+    ISOLATED = "isolated"
+    NAT = "nat"
+
+
+class Consistency(StrEnum):
+    """Of a global table. Strong mode has neither TTL nor transactions, and both hold this store up."""
+
+    EVENTUAL = "eventual"
+
+
+class ExportSchedule(StrEnum):
+    NONE = "none"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    MONTHLY = "monthly"
+
+
+def regions(value: object) -> tuple[str, ...]:
+    named = items(value)
+    if not named or len(set(named)) != len(named):
+        raise ValueError(value)
+    return tuple(map(matching(REGION), named))
+
+
+def delegates(value: object) -> tuple[str, ...]:
+    principal = matching(PRINCIPAL)
+    return tuple(item if item == ANYONE else principal(item) for item in items(value))
+
+
+def log_retention(value: object) -> int:
+    days = whole(value)
+    if days not in LOG_RETENTION:
+        raise ValueError(days)
+    return days
