@@ -51,8 +51,9 @@ demo: setup ## Play one session through the API, step by step
 test: setup check ## Check, then run every test
 	$(BIN)/python -m pytest
 
-bench: setup ## Measure, and write what comes of it to docs/benchmarks.md
+bench: setup ## Measure, and write what comes of it to docs/benchmarks.md and docs/costs.md
 	$(BIN)/python -m bench.audit
+	$(BIN)/python -m bench.costs
 
 check: setup ## Lint, formatting, types, import contracts
 	$(BIN)/ruff check .

@@ -1,0 +1,142 @@
+"""``python -m bench.costs``: docs/costs.md, what the store costs, from what each operation really takes.
+
+An emulator of its own; the functions in this process; read and write units as DynamoDB's answers tell them.
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from bench.fixed_costs import Fixed, sheet
+from bench.played import AUDIT_TABLE, TABLE, Played
+from bench.prices import AS_OF, MILLION, PRICES, Meter, Usage, break_even_hits, total
+from bench.report import table
+from bench.spending import (
+    OWN_SECONDS,
+    PLATFORM_LOG_BYTES,
+    RECORDS_A_BATCH,
+    ROUND_TRIP_SECONDS,
+)
+from bench.workload import ACCESS_LOG_BYTES, AUDIT_MONTHS, LIFE, TRACED, Row, rows
+from infra.table_function import MEMORY_MIB
+from local.emulator import free_port, running
+from session_store.schema import OWNER_INDEX, STATUS_TTL_INDEX
+
+PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "costs.md"
+TEMPLATE: Final = Path(__file__).resolve().parent / "costs.template.md"
+PLACES: Final = (TABLE, STATUS_TTL_INDEX.name, OWNER_INDEX.name, AUDIT_TABLE)
+LAMBDA: Final = (Meter.INVOCATION, Meter.GB_SECOND)
+OBSERVED: Final = (Meter.LOG_GB, Meter.TRACE)
+QUEUED: Final = (Meter.QUEUE, Meter.EVENT)
+KEPT: Final = (Meter.STORED, Meter.RECOVERABLE)
+REPLICATED: Final = (Meter.WRITE, *KEPT)
+"""What each further region takes once more."""
+
+DAX_NODES: Final = 3
+
+
+def main() -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running(Path(folder) / "emulator", port=free_port()) as emulator,
+    ):
+        played = Played(emulator, Path(folder))
+        requests, lives = rows(played)
+        a_run = played.watched().usage()
+    text = page(requests, lives, sheet(a_run=a_run))
+    PAGE.write_text(text)
+    print(text)
+
+
+def page(requests: Sequence[Row], lives: Sequence[Row], fixed: Mapping[str, Sequence[Fixed]]) -> str:
+    (session,) = (life for life in lives if life.label == LIFE)
+    return TEMPLATE.read_text().format(
+        units=_units([*requests, *lives]),
+        requests=_bill(requests),
+        lives=_bill(lives),
+        session=f"{session.usage.dollars() * MILLION:.0f}",
+        calls=session.calls,
+        fixed=_fixed(fixed),
+        prices=_prices(),
+        as_of=AS_OF,
+        memory=MEMORY_MIB,
+        own=f"{OWN_SECONDS * 1000:g}",
+        trip=f"{ROUND_TRIP_SECONDS * 1000:g}",
+        batch=RECORDS_A_BATCH,
+        access=ACCESS_LOG_BYTES,
+        platform=PLATFORM_LOG_BYTES,
+        traced=f"{TRACED:.0%}",
+        months=AUDIT_MONTHS,
+        web_call=f"{Usage({Meter.WEB_CALL: MILLION}).dollars():.2f}",
+        nodes=DAX_NODES,
+        node=f"{PRICES[Meter.DAX_HOUR].dollars:g}",
+        read=f"{Usage({Meter.READ: MILLION}).dollars():g}",
+        eventual=f"{break_even_hits(nodes=DAX_NODES, units_a_read=0.5):,.0f}",
+        consistent=f"{break_even_hits(nodes=DAX_NODES, units_a_read=1):,.0f}",
+    )
+
+
+def _units(priced: Sequence[Row]) -> str:
+    heads = (
+        "",
+        "round trips",
+        "read units",
+        *(f"write units, {place}" for place in ("table", *PLACES[1:3], "audit")),
+        "and afterwards",
+    )
+    return table(heads, [_units_of(row) for row in priced])
+
+
+def _units_of(row: Row) -> Sequence[str]:
+    written = (row.api.writes[place] for place in PLACES)
+    numbers = (row.api.round_trips, row.api.reads, *written, row.after.of(Meter.WRITE))
+    return (row.label, *(f"{number:.4g}" for number in numbers))
+
+
+def _bill(priced: Sequence[Row]) -> str:
+    heads = ("", "writes", "reads", "gateway", "Lambda", "queue, bus", "logs, traces", "kept", "**all**")
+    columns = ((Meter.WRITE,), (Meter.READ,), (Meter.CALL,), LAMBDA, QUEUED, OBSERVED, KEPT)
+    return table(
+        (*heads, "a further region"),
+        [
+            (
+                row.label,
+                *(_dollars(row.usage, *meters) for meters in columns),
+                f"**{_dollars(row.usage)}**",
+                _dollars(row.usage, *REPLICATED),
+            )
+            for row in priced
+        ],
+    )
+
+
+def _dollars(usage: Usage, *meters: Meter) -> str:
+    """Of a million of them."""
+    return f"{usage.dollars(*meters) * MILLION:.2f}"
+
+
+def _fixed(deployments: Mapping[str, Sequence[Fixed]]) -> str:
+    names = [fixed.name for fixed in next(iter(deployments.values()))]
+    by_name = {
+        deployment: {fixed.name: fixed for fixed in sheet} for deployment, sheet in deployments.items()
+    }
+    lines = [(name, *(_counted(found[name]) for found in by_name.values())) for name in names]
+    sums = (total(fixed.usage for fixed in sheet).dollars() for sheet in deployments.values())
+    return table(("a month", *deployments), [*lines, ("**all**", *(f"**${each:.2f}**" for each in sums))])
+
+
+def _counted(fixed: Fixed) -> str:
+    return f"{fixed.count:,.0f}: ${fixed.usage.dollars():.2f}" if fixed.count else ""
+
+
+def _prices() -> str:
+    lines = [
+        (meter.value, f"${price.dollars:.10g}", f"{price.units:,}", price.source)
+        for meter, price in PRICES.items()
+    ]
+    return table(("", "price", "for", "read in"), lines)
+
+
+if __name__ == "__main__":
+    main()

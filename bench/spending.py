@@ -1,0 +1,177 @@
+"""What a piece of work takes of DynamoDB, SQS, EventBridge and the logs, as the clients' answers tell."""
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from botocore.hooks import BaseEventHooks
+
+from bench.prices import Meter, Usage
+from infra.table_function import MEMORY_MIB
+
+READ_UNIT: Final = 4096
+"""Bytes that one read request unit reads, consistently."""
+
+READS: Final = frozenset({"GetItem", "BatchGetItem"})
+OWN_SECONDS: Final = 0.005
+"""Assumed of a function's own work on an invocation."""
+
+ROUND_TRIP_SECONDS: Final = 0.005
+"""Assumed of DynamoDB, SQS and EventBridge alike."""
+
+RECORDS_A_BATCH: Final = 10
+"""Assumed of the stream's consumer, whose mapping waits a second for up to a hundred."""
+
+PLATFORM_LOG_BYTES: Final = 800
+"""Assumed of what Lambda itself logs of an invocation, in JSON."""
+
+LINE_BYTES: Final = 26
+"""What CloudWatch adds to each line that it takes in."""
+
+GB: Final = 1_000_000_000
+
+
+@dataclass(slots=True)
+class Spent:
+    """Since the last ``reset``. ``writes``: units by table, or by index."""
+
+    writes: Counter[str] = field(default_factory=Counter)
+    reads: float = 0.0
+    round_trips: int = 0
+    messages: int = 0
+    events: int = 0
+    log_bytes: int = 0
+    invocations: int = 0
+    records: int = 0
+    """Of the stream, where it is the consumer's work."""
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(
+            writes=self.writes + other.writes,
+            reads=self.reads + other.reads,
+            round_trips=self.round_trips + other.round_trips,
+            messages=self.messages + other.messages,
+            events=self.events + other.events,
+            log_bytes=self.log_bytes + other.log_bytes,
+            invocations=self.invocations + other.invocations,
+            records=self.records + other.records,
+        )
+
+    def usage(self) -> Usage:
+        """In what AWS bills; the seconds of Lambda are assumed from the round trips."""
+        invocations, log_bytes = float(self.invocations), float(self.log_bytes)
+        if self.records:
+            # Many sessions change within the window of a batch, and share what a batch costs.
+            invocations = self.records / RECORDS_A_BATCH
+            log_bytes *= invocations / self.invocations
+        seconds = invocations * OWN_SECONDS + self.round_trips * ROUND_TRIP_SECONDS
+        logged = log_bytes + invocations * PLATFORM_LOG_BYTES
+        return Usage(
+            {
+                Meter.WRITE: float(self.writes.total()),
+                Meter.READ: self.reads,
+                Meter.INVOCATION: invocations,
+                Meter.GB_SECOND: seconds * MEMORY_MIB / 1024,
+                Meter.QUEUE: self.messages,
+                Meter.EVENT: self.events,
+                Meter.LOG_GB: logged / GB,
+            }
+        )
+
+
+class Spending:
+    """Watches the clients that are made with ``events``, botocore's emitter, from now on.
+
+    ``plain`` is a client that is not watched. It does each Query once more and reads whole items: what
+    a Query takes follows from the bytes that it reads, and the emulator's figure for it is wrong.
+    """
+
+    def __init__(self, plain: Any, events: BaseEventHooks) -> None:  # noqa: ANN401 - boto3 makes it at run time
+        self.now = Spent()
+        self._plain = plain
+        self._own = threading.local()
+        self._lock = threading.Lock()
+        events.register("provide-client-params.dynamodb", self._ask)
+        events.register("provide-client-params.events.PutEvents", self._put_events)
+        events.register("after-call.dynamodb", self._note)
+        events.register("after-call.sqs", self._sent)
+        events.register("after-call.events", self._sent)
+
+    def taken(self) -> Spent:
+        """What was spent since the last time that this was asked."""
+        spent, self.now = self.now, Spent()
+        return spent
+
+    def _ask(self, params: dict[str, Any], model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
+        params["ReturnConsumedCapacity"] = "INDEXES"
+        if model.name == "Query":
+            self._own.query = {
+                name: value for name, value in params.items() if name != "ProjectionExpression"
+            }
+
+    def _note(self, model: Any, parsed: Mapping[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
+        consumed = parsed.get("ConsumedCapacity") or []
+        consumed = [consumed] if isinstance(consumed, dict) else consumed
+        # The shards of an index are asked at once, a thread each.
+        with self._lock:
+            self.now.round_trips += 1
+            if model.name == "Query":
+                self.now.reads += self._read_by_query(self._own.query)
+            elif model.name in READS:
+                self.now.reads += sum(each["CapacityUnits"] for each in consumed)
+            else:
+                for each in consumed:
+                    self._written(each)
+
+    def _written(self, consumed: Mapping[str, Any]) -> None:
+        indexes: Mapping[str, Any] = consumed.get("GlobalSecondaryIndexes") or {}
+        for name, index in indexes.items():
+            self.now.writes[name] += index["CapacityUnits"]
+        of_indexes = sum(index["CapacityUnits"] for index in indexes.values())
+        self.now.writes[consumed["TableName"]] += consumed["CapacityUnits"] - of_indexes
+
+    def _read_by_query(self, query: Mapping[str, Any]) -> float:
+        whole = {name: value for name, value in query.items() if name != "FilterExpression"}
+        used = whole["KeyConditionExpression"]
+        for names in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
+            whole[names] = {name: value for name, value in query[names].items() if name in used}
+        return query_units(self._plain.query(**whole)["Items"], consistent=bool(query.get("ConsistentRead")))
+
+    def _put_events(self, params: Mapping[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
+        self.now.events += len(params["Entries"])
+
+    def _sent(self, model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
+        self.now.round_trips += 1
+        self.now.messages += model.service_model.service_name == "sqs"
+
+
+def query_units(items: Sequence[Mapping[str, Any]], *, consistent: bool) -> float:
+    """Read units of a Query that reads these items (DynamoDB JSON): of their sum, at least one step."""
+    whole = max(1, math.ceil(sum(map(item_bytes, items)) / READ_UNIT))
+    return float(whole) if consistent else whole / 2
+
+
+def item_bytes(item: Mapping[str, Any]) -> int:
+    """By the rules of *DynamoDB item sizes and formats* (Amazon DynamoDB Developer Guide)."""
+    return sum(len(name.encode()) + _value_bytes(value) for name, value in item.items())
+
+
+def _value_bytes(value: Mapping[str, Any]) -> int:
+    ((kind, held),) = value.items()
+    match kind:
+        case "S":
+            return len(str(held).encode())
+        case "N":
+            number = str(held)
+            digits = number.lstrip("-").replace(".", "").strip("0")
+            return math.ceil(len(digits) / 2) + 1 + number.startswith("-")
+        case "L":
+            return 3 + sum(1 + _value_bytes(each) for each in held)
+        case "M":
+            return 3 + len(held) + item_bytes(held)
+        case _:
+            # BOOL and NULL; the store keeps no other kinds.
+            return 1
