@@ -4,6 +4,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from session_store.domain.session import Session
 from session_store.ports import Storage
 from session_store.schema import SESSION_SK, Attribute, session_pk
 from session_store.storage.cleanup_queue import session_end_from
+from session_store.storage.session_items import session_item
 from session_store.storage.stream_events import sequence_number
 from tests.support.consumer import Consumer, KilledError, forbidding, killed_at, loaded_consumer
 from tests.support.redrive import Places, deployed_places
@@ -109,6 +111,17 @@ def test_what_became_of_each_record_is_counted(
         assert consumer.replay(records) == (1,)
     assert metrics(capsys.readouterr().out) == {"Audited": 3, "Quarantined": 1, "Failed": 1}
     assert refused["PutItem"] == 1
+
+
+def test_a_change_in_very_many_places_is_audited(
+    places: Places, storage: Storage, consumer: Consumer
+) -> None:
+    session = a_session(state={"list": [0] * 12_000})
+    storage.sessions.create(session)
+    changed = session_item(replace(session, version=2, state={"list": [1] * 12_000}), shards=4)
+    places.client("dynamodb").put_item(TableName=places.table, Item=changed)
+    assert consumer.replay(places.records()) == ()
+    assert names(places) == ["SessionCreated", "SessionChanged"]
 
 
 def test_these_are_all_the_writes_of_the_consumer(
