@@ -237,6 +237,7 @@ def test_a_session_that_is_deleted_is_audited_and_cleaned_up(
     told_of = rows(raw_audit, session_id, last="SessionEnded")
     assert "SessionExpired" not in told_of
     assert Attribute.ACTOR not in told_of["SessionRemoved"]
+    assert list(told_of)[-1] == "SessionEnded"
     deleted = told_of["SessionDeleted"]
     assert deleted[Attribute.ACTOR]["S"] == f"{TENANT} {api.subject}"
     assert re.fullmatch(REQUEST_ID, deleted[Attribute.REQUEST_ID]["S"])

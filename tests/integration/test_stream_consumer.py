@@ -1,44 +1,31 @@
-"""The consumer on a real stream: each change once and in order, whatever comes and whenever it dies."""
+"""The consumer on a real stream, in this process: each change once, and whenever it dies."""
 
-import itertools
 import json
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from infra.audit_consumer import ATTEMPTS, BATCH
 from local.emulator import Emulator
-from local.streams.deployed import DeadLetters
-from local.streams.mapping import EventSourceMapping, Settings
-from local.streams.reader import Pauses, Progress, ShardReader
-from local.streams.runner import StoppableClock
-from local.streams.source import ShardSource, Stream
-from local.streams.swept import SweptRecords
 from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
-from session_store.domain.dead_letter import Outcome, Quarantined, QueueName
+from session_store.domain.dead_letter import Quarantined
 from session_store.domain.session import Session
 from session_store.ports import Storage
-from session_store.schema import SESSION_SK, Attribute, message_sk, session_pk
+from session_store.schema import SESSION_SK, Attribute, session_pk
 from session_store.storage.cleanup_queue import session_end_from
+from session_store.storage.session_items import session_item
 from session_store.storage.stream_events import sequence_number
 from tests.support.consumer import Consumer, KilledError, forbidding, killed_at, loaded_consumer
 from tests.support.redrive import Places, deployed_places
 from tests.support.samples import a_message, a_session, settings
 
-SESSIONS: Final = 10
-ROUNDS: Final = 100
-"""As many records a session: a thousand in all."""
-
-MOST_BATCHES: Final = 500
 WRITES: Final = ("PutItem", "PutItem", "PutItem", "PutObject", "PutItem", "SendMessage")
 """Of the consumer, for what ``a_whole_life`` writes."""
-
-Record = Mapping[str, Any]
 
 
 @pytest.fixture
@@ -83,88 +70,6 @@ def numbers(records: list[Any]) -> dict[str, list[str]]:
     return found
 
 
-def deliver(places: Places, consumer: Consumer, folder: Path) -> list[str]:
-    """The whole shard from its beginning, as the deployed mapping is delivered; how far it came, in order."""
-    mapping = EventSourceMapping(
-        name="consumer",
-        function_arn="arn:aws:lambda:us-east-1:000000000000:function:consumer",
-        stream_arn=places.stream,
-        dead_letter_arn=f"arn:aws:sqs:us-east-1:000000000000:redrive-stream-{places.name}",
-        settings=Settings(batch_size=BATCH, bisects=True, max_retries=ATTEMPTS, reports_failures=True),
-    )
-    clock, reached = StoppableClock(), list[str]()
-    letters = DeadLetters(
-        sqs=places.client("sqs"), mapping=mapping, shard_id=places.shard_id, clock=clock, say=print
-    )
-    reader = ShardReader(
-        settings=mapping.settings,
-        source=ShardSource(
-            stream=Stream(client=places.client("dynamodbstreams"), arn=places.stream),
-            shard_id=places.shard_id,
-            after=None,
-            swept=SweptRecords(folder / "swept.jsonl"),
-            say=print,
-        ),
-        function=consumer,
-        discard=letters.discard,
-        checkpoint=reached.append,
-        clock=clock,
-        pauses=Pauses(first_retry=0.0, longest_retry=0.0),
-    )
-    for _ in range(MOST_BATCHES):
-        if reader.deliver_next() is not Progress.MOVED:
-            return reached
-    raise AssertionError("the shard is blocked")
-
-
-def a_thousand_records(places: Places, storage: Storage) -> tuple[str, str]:
-    """Of ten sessions in turn; the keys of the message that is to fail. One record is of no known kind."""
-    sessions = [a_session() for _ in range(SESSIONS)]
-    doomed = a_message(sessions[5], "doomed")
-    for place, session in itertools.product(range(ROUNDS), sessions):
-        if place == 0:
-            storage.sessions.create(session)
-        elif (place, session) == (ROUNDS // 2, sessions[5]):
-            storage.messages.put(doomed)
-        elif (place, session) == (ROUNDS // 2, sessions[2]):
-            put_unknown(places, session.session_id)
-        else:
-            storage.messages.put(a_message(session, place))
-    return session_pk(doomed.session_id), message_sk(doomed.message_id)
-
-
-def test_of_a_thousand_records_two_bad_ones_hold_nothing_up(
-    places: Places, storage: Storage, consumer: Consumer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    doomed = a_thousand_records(places, storage)
-    records = places.records()
-    assert len(records) == SESSIONS * ROUNDS
-    (strange,) = (r for r in records if r["dynamodb"]["NewImage"]["entity"]["S"] == "hologram")
-    (failing,) = (
-        r for r in records if (r["dynamodb"]["Keys"]["pk"]["S"], r["dynamodb"]["Keys"]["sk"]["S"]) == doomed
-    )
-    capsys.readouterr()
-    with forbidding(
-        consumer, lambda item: (item["pk"]["S"], item[Attribute.CHANGED_ITEM]["S"]) == doomed
-    ) as refused:
-        reached = deliver(places, consumer, tmp_path)
-    counted = metrics(capsys.readouterr().out)
-    audited = [record for record in records if record not in (strange, failing)]
-    assert len(audited) == 998
-    assert numbers(rows(places)) == numbers(audited)
-    assert reached[-1] == sequence_number(records[-1])
-    assert refused["PutItem"] >= 1 + ATTEMPTS
-    assert_kept_whole(places, strange)
-    assert counted["Quarantined"] == 1
-    assert counted["Failed"] > 0
-    assert counted["Audited"] >= 998
-    assert_pointed_to(places, failing)
-    # Mended, the letter is done again: what was missing comes into its place.
-    (letter,) = places.redrive(consumer=consumer).letters
-    assert (letter.outcome, letter.records) == (Outcome.REPLAYED, 1)
-    assert numbers(rows(places)) == numbers([record for record in records if record is not strange])
-
-
 def metrics(out: str) -> Counter[str]:
     """The sum of each metric in the lines of CloudWatch's embedded metric format."""
     counted: Counter[str] = Counter()
@@ -174,21 +79,6 @@ def metrics(out: str) -> Counter[str]:
             for each in metric["_aws"]["CloudWatchMetrics"][0]["Metrics"]:
                 counted[each["Name"]] += sum(metric[each["Name"]])
     return counted
-
-
-def assert_kept_whole(places: Places, record: Record) -> None:
-    (kept,) = places.client("s3").list_objects_v2(Bucket=places.table)["Contents"]
-    body = places.client("s3").get_object(Bucket=places.table, Key=kept["Key"])["Body"].read()
-    assert json.loads(body)["record"] == record
-    assert places.dead_letters().quarantine.count() == Quarantined(records=1, more=False)
-
-
-def assert_pointed_to(places: Places, record: Record) -> None:
-    """One letter, of this record alone."""
-    (letter,) = places.queue(QueueName.STREAM).receive(most=10, hidden=0)
-    number = sequence_number(record)
-    assert str(letter.contents).endswith(f"from {number} to {number}")
-    assert letter.condition == "RetryAttemptsExhausted"
 
 
 def a_whole_life(places: Places, storage: Storage) -> Session:
@@ -210,18 +100,28 @@ def names(places: Places) -> list[str]:
 LIFE: Final = ["SessionCreated", "MessageCreated", "MessageCreated", "SessionRemoved"]
 
 
-def test_a_batch_that_is_delivered_three_times_is_audited_once(
-    places: Places, storage: Storage, consumer: Consumer
+def test_what_became_of_each_record_is_counted(
+    places: Places, storage: Storage, consumer: Consumer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     a_whole_life(places, storage)
     records = places.records()
-    assert consumer.replay(records) == ()
-    once = rows(places)
-    for _ in range(2):
-        assert consumer.replay(records) == ()
-    assert rows(places) == once
-    assert names(places) == LIFE
-    assert places.dead_letters().quarantine.count() == Quarantined(records=1, more=False)
+    doomed = records[1]["dynamodb"]["Keys"]["sk"]
+    capsys.readouterr()
+    with forbidding(consumer, lambda item: item[Attribute.CHANGED_ITEM] == doomed) as refused:
+        assert consumer.replay(records) == (1,)
+    assert metrics(capsys.readouterr().out) == {"Audited": 3, "Quarantined": 1, "Failed": 1}
+    assert refused["PutItem"] == 1
+
+
+def test_a_change_in_very_many_places_is_audited(
+    places: Places, storage: Storage, consumer: Consumer
+) -> None:
+    session = a_session(state={"list": [0] * 12_000})
+    storage.sessions.create(session)
+    changed = session_item(replace(session, version=2, state={"list": [1] * 12_000}), shards=4)
+    places.client("dynamodb").put_item(TableName=places.table, Item=changed)
+    assert consumer.replay(places.records()) == ()
+    assert names(places) == ["SessionCreated", "SessionChanged"]
 
 
 def test_these_are_all_the_writes_of_the_consumer(

@@ -6,14 +6,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 
-from local.streams.responses import Answer
 from session_store.domain.batch_answer import failed_places
 from session_store.storage.stream_events import sequence_number
 from tests.support.faults import Body
@@ -31,21 +30,14 @@ class Consumer:
     """Events and answers are JSON, as Lambda's are."""
 
     module: Any
-    batches: list[int] = field(default_factory=list)
-    """How many records each batch had."""
 
     def handle(self, records: Sequence[Mapping[str, Any]]) -> bytes:
         event = json.loads(json.dumps({"Records": list(records)}))
-        self.batches.append(len(records))
         return json.dumps(self.module.handler(event, Context("audit-consumer"))).encode()
 
     def replay(self, records: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
         """``ports.StreamReplay``."""
         return failed_places(self.handle(records), [sequence_number(record) for record in records])
-
-    def invoke(self, event: Mapping[str, Any]) -> Answer:
-        """``reader.Function``."""
-        return Answer(request_id="request", payload=self.handle(event["Records"]))
 
     def client(self, service: str) -> Any:
         """The product's own."""

@@ -33,12 +33,18 @@ class LiveStack:
         (name,) = (each["FunctionName"] for each in listed if each["Handler"] == f"{package}.handler.handler")
         return str(name)
 
+    def variables(self, package: str) -> Mapping[str, str]:
+        """The environment variables that a deployed function was given."""
+        functions = self.emulator.client("lambda")
+        found = functions.get_function_configuration(FunctionName=self.function(package))
+        variables: Mapping[str, str] = found["Environment"]["Variables"]
+        return variables
+
     def configure(self, package: str, **variables: str) -> None:
         """Give a deployed function these environment variables beside its own."""
-        functions, name = self.emulator.client("lambda"), self.function(package)
-        own = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
-        functions.update_function_configuration(
-            FunctionName=name, Environment={"Variables": {**own, **variables}}
+        self.emulator.client("lambda").update_function_configuration(
+            FunctionName=self.function(package),
+            Environment={"Variables": {**self.variables(package), **variables}},
         )
 
 

@@ -15,6 +15,11 @@ def seconds(at_ms: int) -> int:
     return at_ms // MILLIS
 
 
+def end_of_second(at_ms: int) -> int:
+    """The last millisecond of the whole second that ``at_ms`` lies in."""
+    return (seconds(at_ms) + 1) * MILLIS - 1
+
+
 def iso(at_ms: int) -> str:
     """ISO 8601 in UTC with milliseconds: ``2026-01-31T08:30:00.123Z``."""
     whole, millis = divmod(at_ms, MILLIS)

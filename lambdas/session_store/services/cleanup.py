@@ -15,7 +15,7 @@ from session_store.domain.json_values import JsonValue
 from session_store.domain.notice import NoticeName, ended_id, session_ended
 from session_store.domain.session import Author
 from session_store.domain.session_end import SessionEnd
-from session_store.domain.times import iso, seconds
+from session_store.domain.times import end_of_second, iso, seconds
 from session_store.errors import SessionStillThereError, UnavailableError, UnfinishedError
 from session_store.ports import AuditStorage, ChildStorage, EventBus, PayloadStorage, SessionStorage
 from session_store.services.revocation import Revocations
@@ -96,11 +96,15 @@ class Cleanup:
             raise UnfinishedError("time is up; the next delivery goes on")
 
     def _summary(self, end: SessionEnd, facts: Mapping[str, JsonValue], request_id: str) -> AuditEvent:
-        """Its key follows from the session, so a second one meets the first."""
+        """Its key follows from the session and its end, so a second one meets the first.
+
+        The stream tells of an end the second alone, and the event of a deletion has its
+        milliseconds: the summary stands at the end of that second, behind it.
+        """
         return AuditEvent(
             session_id=end.session_id,
             event_name=NoticeName.SESSION_ENDED,
-            at=end.ended_at,
+            at=end_of_second(end.ended_at),
             author=Author(principal=PRINCIPAL, request_id=request_id),
             region=self.region,
             operation_id=ended_id(end.session_id),

@@ -11,7 +11,7 @@ from session_store.domain.differences import (
     Operation,
     differences,
 )
-from session_store.domain.json_values import canonical, digest
+from session_store.domain.json_values import canonical, digest, encode
 from tests.support.json_strategies import VALUES
 
 OPEN = Exposure(digested=frozenset())
@@ -76,6 +76,14 @@ def test_more_than_an_item_can_hold_is_compared_attribute_by_attribute() -> None
     found = differences(old, new, exposure=OPEN)
     assert [each.path for each in found] == ["/other", "/state"]
     assert sum(len(canonical([each.old, each.new])) for each in found) < LARGEST_TOTAL
+
+
+@pytest.mark.parametrize("count", [3_000, 6_000, 12_000])
+def test_however_many_small_values_change_an_item_holds_it(count: int) -> None:
+    found = differences({"state": {"list": [0] * count}}, {"state": {"list": [1] * count}}, exposure=OPEN)
+    kept = [{"op": each.operation, "path": each.path, "old": each.old, "new": each.new} for each in found]
+    assert len(encode(kept)) < LARGEST_TOTAL + len(kept) + 2
+    assert len(found) == (count if count == 3_000 else 1)
 
 
 @given(VALUES, VALUES)

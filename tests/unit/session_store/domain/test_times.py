@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from session_store.domain.times import from_iso, is_over, iso, seconds
+from session_store.domain.times import end_of_second, from_iso, is_over, iso, seconds
 
 YEAR_1 = -62_135_596_800_000
 LAST_OF_9999 = 253_402_300_799_999
@@ -32,6 +32,14 @@ def test_what_is_written_is_read_back(at_ms: int) -> None:
 @given(st.integers(YEAR_1, LAST_OF_9999), st.integers(YEAR_1, LAST_OF_9999))
 def test_text_order_is_time_order(one: int, other: int) -> None:
     assert (one < other) == (iso(one) < iso(other))
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "end"), [(0, 999), (999, 999), (1000, 1999), (-1, -1), (-1000, -1), (-1001, -1001)]
+)
+def test_a_second_ends_with_its_last_millisecond(at_ms: int, end: int) -> None:
+    assert end_of_second(at_ms) == end
+    assert seconds(end) == seconds(at_ms)
 
 
 @pytest.mark.parametrize(

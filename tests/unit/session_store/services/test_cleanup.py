@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from session_store.deadline import Deadline
+from session_store.domain.page import PageRequest
 from session_store.domain.session import Author
 from session_store.domain.session_end import EndReason
 from session_store.errors import (
@@ -20,7 +21,7 @@ from session_store.ports import Storage
 from session_store.services.cleanup import PAGE, PRINCIPAL
 from session_store.storage.memory import memory_storage
 from tests.support.ended import RETENTION, Surroundings, an_end, left_behind, messages_of, summaries
-from tests.support.samples import NOW_MS, NOW_SECONDS, OWNER, REGION, a_message, a_session
+from tests.support.samples import NOW_MS, NOW_SECONDS, OWNER, REGION, a_message, a_session, an_event
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, arou
     (summary,) = summaries(storage, session)
     assert (summary.kind, summary.at, summary.actor, summary.region) == (
         "event",
-        end.ended_at,
+        end.ended_at + 499,
         PRINCIPAL,
         REGION,
     )
@@ -78,6 +79,18 @@ def test_a_session_without_children_ends_too(storage: Storage, around: Surroundi
     session = a_session()
     assert around.cleanup(storage).run(an_end(session, reason=EndReason.DELETED), request_id="r") == 0
     assert [each.facts["reason"] for each in summaries(storage, session)] == ["deleted"]
+
+
+def test_the_summary_stands_behind_the_deletion_in_the_same_second(
+    storage: Storage, around: Surroundings
+) -> None:
+    session = a_session()
+    storage.audit.put_event(an_event(session))
+    end = an_end(session, reason=EndReason.DELETED, ended_at=NOW_SECONDS * 1000)
+    for _ in range(2):
+        around.cleanup(storage).run(end, request_id="r")
+    trail = storage.audit.page(session.session_id, PageRequest(limit=10)).items
+    assert [entry.event_name for entry in trail] == ["SessionDeleted", "SessionEnded"]
 
 
 def test_a_message_that_comes_again_changes_nothing_and_is_told_under_the_same_id(
@@ -271,4 +284,4 @@ def test_the_summary_names_the_request_that_wrote_it(around: Surroundings) -> No
     around.cleanup(storage).run(an_end(a_session()), request_id="request-9")
     (event,) = memory.memory.events
     assert event.author == Author(principal=PRINCIPAL, request_id="request-9")
-    assert event.at == NOW_MS + 3_600_000
+    assert event.at == NOW_MS + 3_600_000 + 499
