@@ -1,4 +1,4 @@
-"""The audit table for longer than it keeps its rows: exported whole into a bucket, by schedule, with no code of ours."""
+"""The audit table for longer than it keeps its rows: exported whole to a bucket, by schedule."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ SCHEDULES: Final = {
 
 
 class AuditExport(Construct):
-    """Full exports: each holds every row that the table had, so that one is enough to read the trail of a time."""
+    """Each export is full: one is enough to read the trail of its time."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, config: Config, table: dynamodb.ITableV2

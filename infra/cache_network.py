@@ -1,10 +1,10 @@
-"""Where the API's function stands beside the cache: subnets without a way out, and what it reaches from there."""
+"""Where the API's function stands beside the cache, and what it reaches from there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aws_cdk import Fn, Stack
+from aws_cdk import CfnOutput, Fn, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
@@ -79,10 +79,10 @@ class CacheNetwork(Construct):
             description="Session store: the function of the API",
             allow_all_outbound=False,
         )
-        # Gateway endpoints are routes to public addresses; where there is no other route, nothing else answers.
+        # Gateway endpoints are routes to public addresses; without another route nothing else answers.
         self.function_group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(443), "AWS, by TLS")
-        for name, service in GATEWAYS.items():
-            endpoint = self.vpc.add_gateway_endpoint(name, service=service)
+        for name, gateway in GATEWAYS.items():
+            endpoint = self.vpc.add_gateway_endpoint(name, service=gateway)
             endpoint.add_to_policy(_own_account(self, owning=True))
         streams_url = None
         if is_isolated:
@@ -102,7 +102,10 @@ class CacheNetwork(Construct):
         endpoint = self._interface("Streams", service, private_dns=False)
         # `<hosted zone>:<name>`, that of the region first.
         name = Fn.select(1, Fn.split(":", Fn.select(0, endpoint.vpc_endpoint_dns_entries)))
-        return f"https://{name}"
+        stack = Stack.of(self)
+        output = CfnOutput(stack, "StreamsUrl", value=f"https://{name}")
+        # Told as text: the list that it is taken from cannot be another stack's.
+        return Fn.get_stack_output(stack.stack_name, output.node.id)
 
     def _interface(
         self, name: str, service: ec2.IInterfaceVpcEndpointService, *, private_dns: bool = True
@@ -128,7 +131,7 @@ class CacheNetwork(Construct):
 
 
 def _own_account(scope: Construct, *, owning: bool) -> iam.PolicyStatement:
-    """Credentials of another account carry nothing out through an endpoint, nor ours into another's tables."""
+    """Foreign credentials carry nothing out, and our own nothing into what another account owns."""
     account = Stack.of(scope).account
     keys = ["aws:PrincipalAccount"]
     if owning:

@@ -58,7 +58,7 @@ class DataStack(Stack):
 
 
 def _changes(scope: Construct) -> kinesis.Stream:
-    """Every change once more, for consumers of the deployment's owner; it holds nothing that the table lacks."""
+    """Every change once more, for the owner's own consumers; it holds nothing that the table lacks."""
     return kinesis.Stream(
         scope,
         "Changes",

@@ -39,8 +39,8 @@ def _of_data(stack: DataStack) -> dict[str, str]:
     if export is not None:
         bucket = stack.get_logical_id(cast("CfnElement", export.bucket.node.default_child))
         reasons |= {
-            f"AwsSolutions-IAM5[Resource::<{bucket}.Arn>/{PREFIX}/*]": "Each export has keys of its own below it.",
-            "AwsSolutions-S1": "DynamoDB writes here by schedule, and few people read; CloudTrail tells of both.",
+            f"AwsSolutions-IAM5[Resource::<{bucket}.Arn>/{PREFIX}/*]": "Each export has its own keys.",
+            "AwsSolutions-S1": "DynamoDB writes here by schedule, and few read; CloudTrail tells of both.",
             "AwsSolutions-SQS3": "The schedule's dead letters: they lie in a dead-letter queue.",
         }
     return reasons

@@ -1,4 +1,4 @@
-"""The web ACL before a region's API: what is refused before a signature is looked at, and what is only counted."""
+"""The web ACL before a region's API: what is refused before signatures are read, and what is only counted."""
 
 from typing import Final
 
@@ -27,7 +27,11 @@ BODY_RULES: Final = {
 """Rules that look into bodies: agents keep code, markup, addresses and logs here, up to 1 MB of it."""
 
 PATH_RULES: Final = {
-    "AWSManagedRulesKnownBadInputsRuleSet": ("ExploitablePaths_URIPATH",),
+    "AWSManagedRulesKnownBadInputsRuleSet": (
+        "ExploitablePaths_URIPATH",
+        "JavaDeserializationRCE_URIPATH",
+        "Log4JRCE_URIPATH",
+    ),
     "AWSManagedRulesCommonRuleSet": (
         "EC2MetaDataSSRF_URIPATH",
         "GenericLFI_URIPATH",
@@ -57,7 +61,7 @@ def counted(group: str) -> tuple[str, ...]:
 
 
 class WebAcl(Construct):
-    """AWS WAF judges before API Gateway verifies anything; what it blocks the gateway answers as a problem."""
+    """Judges before API Gateway verifies anything; what it blocks the gateway answers as a problem."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, config: Config, stage: apigateway.Stage
