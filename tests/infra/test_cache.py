@@ -98,8 +98,11 @@ def test_the_cluster_may_read_one_item_of_one_table(optional: Synthesized) -> No
         for name, found in roles.items()
         if "dax.amazonaws.com" in str(found["Properties"]["AssumeRolePolicyDocument"])
     )
-    (policy,) = (p for p in properties(optional, "AWS::IAM::Policy") if p["Roles"] == [{"Ref": role}])
-    (statement,) = policy["PolicyDocument"]["Statement"]
+    policies = optional.of_stack(CACHE, "AWS::IAM::Policy").items()
+    ((name, policy),) = ((n, p) for n, p in policies if p["Properties"]["Roles"] == [{"Ref": role}])
+    (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
+    (cluster,) = optional.of_stack(CACHE, "AWS::DAX::Cluster").values()
+    assert name.rpartition("/")[2] in cluster["DependsOn"], "it reads the table as soon as it is there"
     assert statement["Action"] == ["dynamodb:DescribeTable", "dynamodb:GetItem"]
     assert as_text(statement["Resource"]).endswith(":table/session-store-dev")
 

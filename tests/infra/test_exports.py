@@ -107,6 +107,7 @@ def test_an_export_that_is_not_begun_is_told_of_in_the_primary_alone(
 
 
 def test_changes_go_to_a_stream_of_the_primary_that_is_encrypted(optional: Synthesized) -> None:
+    assert one(optional, "AWS::Kinesis::Stream")["DeletionPolicy"] == "Delete", "the table has all of it"
     stream = one(optional, "AWS::Kinesis::Stream")["Properties"]
     assert stream["StreamModeDetails"] == {"StreamMode": "ON_DEMAND"}
     assert stream["StreamEncryption"]["EncryptionType"] == "KMS"

@@ -11,7 +11,7 @@ from infra.web_acl import GROUPS, SECRET_HEADERS
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID
 from tests.infra.conftest import Synthesized, as_text
 
-LONGEST_SESSION_ID = len("ab-cdefghij12-") + 32
+LONGEST_SESSION_ID = 45
 
 
 @pytest.fixture(scope="module")
