@@ -5,12 +5,16 @@ from typing import Final
 from aws_cdk import Duration
 from constructs import Construct
 
+from infra.cache_network import Placement
 from infra.config import Config
 from infra.table_function import Shared, TableFunction
 from session_store.schema import Env
 
 TIMEOUT: Final = Duration.seconds(15)
 """Below API Gateway's 29 s, so that the function's own answer, not the gateway's, tells what happened."""
+
+STREAMS_URL: Final = "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"
+"""Read by botocore: where the function finds DynamoDB Streams."""
 
 TABLE_ACTIONS: Final = (
     "dynamodb:BatchGetItem",
@@ -24,7 +28,9 @@ TABLE_ACTIONS: Final = (
 
 
 class ApiFunction(TableFunction):
-    def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, shared: Shared, placement: Placement | None
+    ) -> None:
         super().__init__(
             scope,
             construct_id,
@@ -32,15 +38,18 @@ class ApiFunction(TableFunction):
             package="session_api",
             description="the HTTP API",
             timeout=TIMEOUT,
-            environment=_environment(shared.config),
+            environment=_environment(shared.config, placement),
+            placement=placement,
         )
         self.allow(*TABLE_ACTIONS, on=self.table_arn)
         self.allow("dynamodb:Query", on=self.indexes_arn)
         self.allow("dynamodb:PutItem", "dynamodb:Query", on=self.audit_table_arn)
 
 
-def _environment(config: Config) -> dict[str, str]:
+def _environment(config: Config, placement: Placement | None) -> dict[str, str]:
     variables = {Env.DELEGATES.value: ",".join(config.delegates)}
     if config.is_local:
         variables[Env.GATEWAY_DECODES_PATH.value] = "true"
+    if placement is not None and placement.streams_url is not None:
+        variables[STREAMS_URL] = placement.streams_url
     return variables

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from aws_cdk import App, Environment, Tags
+from aws_cdk import App, Environment, Stack, Tags
 
 from infra import names
+from infra.cache_stack import CacheStack
 from infra.config import Config
 from infra.data_stack import DataStack
 from infra.nag import check
@@ -17,6 +18,12 @@ class Deployment:
     data: DataStack
     regional: dict[str, RegionalStack]
     """By region."""
+    caches: dict[str, CacheStack]
+    """By region; none where there are no nodes."""
+
+    @property
+    def stacks(self) -> list[Stack]:
+        return [self.data, *self.caches.values(), *self.regional.values()]
 
 
 def build(app: App) -> Deployment:
@@ -26,6 +33,11 @@ def build(app: App) -> Deployment:
         return Environment(account=config.account, region=region)
 
     data = DataStack(app, names.data_stack(config.stage), config=config, env=env(config.primary))
+    caches = {
+        region: CacheStack(app, names.cache_stack(config.stage, region), config=config, env=env(region))
+        for region in config.regions
+        if config.dax_nodes
+    }
     regional = {
         region: RegionalStack(
             app,
@@ -33,12 +45,19 @@ def build(app: App) -> Deployment:
             config=config,
             env=env(region),
             primary_table=data.table if region == config.primary else None,
+            placement=caches[region].placement if region in caches else None,
         )
         for region in config.regions
     }
     for stack in regional.values():
         stack.add_stack_dependency(data)
+    if data.audit_export is not None:
+        # Where the primary's other alarms are, and the topic that they go to.
+        regional[config.primary].alarms.on_depth(
+            data.audit_export.dead_letters, "audit-export", says="the audit table was not exported"
+        )
     Tags.of(app).add("application", "session-store")
     Tags.of(app).add("stage", config.stage)
-    check(app, config=config, regional=regional.values())
-    return Deployment(config=config, data=data, regional=regional)
+    deployment = Deployment(config=config, data=data, regional=regional, caches=caches)
+    check(app, config=config, stacks=deployment.stacks)
+    return deployment

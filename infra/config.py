@@ -119,7 +119,7 @@ class Config:
     audit_export: ExportSchedule = option(
         "auditExport",
         parse=member(ExportSchedule),
-        allowed="none, daily, weekly or monthly",
+        allowed="none, daily, weekly or monthly; more often than auditRetentionDays",
         default="none",
         about="how often the audit table is exported to a bucket, whole",
     )
@@ -311,10 +311,17 @@ def _nobody_told(config: Config) -> None:
         raise _refusal("alarm_emails", ",".join(config.alarm_emails))
 
 
+def _rows_lost_between_exports(config: Config) -> None:
+    """A row must outlive the time to the next export."""
+    if config.audit_retention_days <= config.audit_export.days:
+        raise _refusal("audit_export", config.audit_export.value)
+
+
 _REFUSALS: Final[tuple[Callable[[Config], None], ...]] = (
     _loopback_elsewhere,
     _cache_out_of_reach,
     _nobody_told,
+    _rows_lost_between_exports,
 )
 """What each value alone does not tell."""
 

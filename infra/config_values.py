@@ -78,6 +78,11 @@ class ExportSchedule(StrEnum):
     WEEKLY = "weekly"
     MONTHLY = "monthly"
 
+    @property
+    def days(self) -> int:
+        """The longest time between two exports; 0 where there are none."""
+        return {"none": 0, "daily": 1, "weekly": 7, "monthly": 31}[self.value]
+
 
 def regions(value: object) -> tuple[str, ...]:
     named = items(value)

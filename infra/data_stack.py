@@ -2,12 +2,14 @@
 
 from typing import TypedDict
 
-from aws_cdk import CfnOutput, Environment, RemovalPolicy, Stack
+from aws_cdk import CfnOutput, Duration, Environment, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_kinesis as kinesis
 from constructs import Construct
 
+from infra.audit_export import AuditExport
 from infra.config import Config
-from infra.config_values import Encryption
+from infra.config_values import Encryption, ExportSchedule
 from session_store import schema
 
 _ATTRIBUTE_TYPES = {"S": dynamodb.AttributeType.STRING, "N": dynamodb.AttributeType.NUMBER}
@@ -29,6 +31,7 @@ class DataStack(Stack):
     def __init__(self, scope: Construct, construct_id: str, *, config: Config, env: Environment) -> None:
         super().__init__(scope, construct_id, env=env, description="Session store: the tables")
         common = _common(config)
+        self.changes = _changes(self) if config.kinesis_stream else None
         self.table = dynamodb.TableV2(
             self,
             "Sessions",
@@ -36,11 +39,34 @@ class DataStack(Stack):
             # From creation on: whatever reads the stream later misses no change made before it.
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
             global_secondary_indexes=[_index(index) for index in schema.INDEXES],
+            # Here alone: a replica here sees what the other regions write, and each would tell of all of it.
+            kinesis_stream=self.changes,
             **common,
         )
         self.audit_table = dynamodb.TableV2(self, "Audit", table_name=config.audit_table_name, **common)
+        self.audit_export = (
+            None
+            if config.audit_export is ExportSchedule.NONE
+            else AuditExport(self, "AuditExport", config=config, table=self.audit_table)
+        )
+        if self.changes is not None:
+            CfnOutput(self, "ChangesStreamName", value=self.changes.stream_name)
+        if self.audit_export is not None:
+            CfnOutput(self, "AuditExportBucketName", value=self.audit_export.bucket.bucket_name)
         CfnOutput(self, "TableName", value=self.table.table_name)
         CfnOutput(self, "AuditTableName", value=self.audit_table.table_name)
+
+
+def _changes(scope: Construct) -> kinesis.Stream:
+    """Every change once more, for the owner's own consumers; it holds nothing that the table lacks."""
+    return kinesis.Stream(
+        scope,
+        "Changes",
+        stream_mode=kinesis.StreamMode.ON_DEMAND,
+        encryption=kinesis.StreamEncryption.MANAGED,
+        retention_period=Duration.hours(24),
+        removal_policy=RemovalPolicy.DESTROY,
+    )
 
 
 def _common(config: Config) -> _Common:

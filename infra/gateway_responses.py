@@ -58,7 +58,12 @@ PROBLEMS: Final = {
     "EXPIRED_TOKEN": _UNAUTHENTICATED,
     "UNAUTHORIZED": _UNAUTHENTICATED,
     "ACCESS_DENIED": Problem(slug="forbidden", title="Forbidden", status=403),
-    "WAF_FILTERED": Problem(slug="forbidden", title="Forbidden", status=403),
+    "WAF_FILTERED": Problem(
+        slug="forbidden",
+        title="Forbidden",
+        status=403,
+        detail="The web ACL refuses this request, or an address sends too many.",
+    ),
     "RESOURCE_NOT_FOUND": Problem(slug="not-found", title="Not found", status=404),
     "REQUEST_TOO_LARGE": Problem(slug="payload-too-large", title="Payload too large", status=413),
     "THROTTLED": _THROTTLED,

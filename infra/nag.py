@@ -6,10 +6,13 @@ Removing one entry makes the synthesis fail; a test does just that.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
-from aws_cdk import Acknowledgment, App, Validations
+from aws_cdk import Acknowledgment, App, Stack, Validations
 from cdk_nag import AwsSolutionsChecks
 
+from infra.audit_export import PREFIX
+from infra.cache_stack import CacheStack
 from infra.config import Config
+from infra.data_stack import DataStack
 from infra.regional_stack import RegionalStack
 from session_store.schema import QUARANTINE_PREFIX
 
@@ -17,8 +20,37 @@ if TYPE_CHECKING:
     from aws_cdk import CfnElement
 
 
-def acknowledged(stack: RegionalStack, *, config: Config) -> dict[str, str]:
-    """The findings in a regional stack that stand, by id, each with its reason."""
+def acknowledged(stack: Stack, *, config: Config) -> dict[str, str]:
+    """The findings in a stack that stand, by id, each with its reason."""
+    match stack:
+        case DataStack():
+            return _of_data(stack)
+        case CacheStack():
+            return _of_cache()
+        case RegionalStack():
+            return _of_region(stack, config=config)
+        case _:
+            return {}
+
+
+def _of_data(stack: DataStack) -> dict[str, str]:
+    reasons: dict[str, str] = {}
+    export = stack.audit_export
+    if export is not None:
+        bucket = stack.get_logical_id(cast("CfnElement", export.bucket.node.default_child))
+        reasons |= {
+            f"AwsSolutions-IAM5[Resource::<{bucket}.Arn>/{PREFIX}/*]": "Each export has its own keys.",
+            "AwsSolutions-S1": "DynamoDB writes here by schedule, and few read; CloudTrail tells of both.",
+            "AwsSolutions-SQS3": "The schedule's dead letters: they lie in a dead-letter queue.",
+        }
+    return reasons
+
+
+def _of_cache() -> dict[str, str]:
+    return {}
+
+
+def _of_region(stack: RegionalStack, *, config: Config) -> dict[str, str]:
     account = config.account or "<AWS::AccountId>"
     secrets = (
         f"arn:{stack.partition}:secretsmanager:{stack.region}:{account}:secret:{config.credential_prefix}"
@@ -37,11 +69,14 @@ def acknowledged(stack: RegionalStack, *, config: Config) -> dict[str, str]:
         f"AwsSolutions-IAM4[Policy::{push_logs}]": "AWS prescribes it for API Gateway's log role.",
         "AwsSolutions-L1": "The runtime is the one that the layer is built and tested for.",
         "AwsSolutions-APIG2": "Methods with a body have a validator; the function judges all the rest.",
-        "AwsSolutions-APIG3": "Calls are signed and throttled; a web ACL is the account owner's choice.",
         "AwsSolutions-APIG4": "/health alone needs no caller; it tells nothing but ok.",
         "AwsSolutions-APIG6": "Execution logs would carry what sessions hold; access logs are on.",
         "AwsSolutions-COG4": "Callers are IAM principals and sign their requests (SigV4).",
     }
+    if not config.web_acl:
+        reasons["AwsSolutions-APIG3"] = (
+            "Calls are signed and throttled; a web ACL is the account owner's choice."
+        )
     if config.is_local:
         for finding in ("AwsSolutions-SQS4", "AwsSolutions-S10"):
             reasons[finding] = "The emulator speaks plain HTTP, on loopback alone."
@@ -55,8 +90,8 @@ def acknowledged(stack: RegionalStack, *, config: Config) -> dict[str, str]:
     return reasons
 
 
-def check(app: App, *, config: Config, regional: Iterable[RegionalStack]) -> None:
-    for stack in regional:
+def check(app: App, *, config: Config, stacks: Iterable[Stack]) -> None:
+    for stack in stacks:
         reasons = acknowledged(stack, config=config)
         Validations.of(stack).acknowledge(
             *(Acknowledgment(id=name, reason=why) for name, why in reasons.items())

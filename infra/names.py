@@ -10,5 +10,9 @@ def data_stack(stage: str) -> str:
     return f"SessionStore-{stage}-Data"
 
 
+def cache_stack(stage: str, region: str) -> str:
+    return f"SessionStore-{stage}-Cache-{region}"
+
+
 def regional_stack(stage: str, region: str) -> str:
     return f"SessionStore-{stage}-Regional-{region}"

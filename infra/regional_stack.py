@@ -8,13 +8,16 @@ from infra.alarm_topic import alarm_topic
 from infra.alarms import Alarms
 from infra.api_function import ApiFunction
 from infra.audit_consumer import AuditConsumer, table_with_stream
+from infra.cache_network import Placement
 from infra.cleanup import CleanupQueue, ExpiryCleanup
 from infra.config import Config
+from infra.dax_cluster import watch_cluster
 from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
 from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.rest_api import SessionRestApi
 from infra.table_function import Shared, dependencies_layer
+from infra.web_acl import WebAcl
 
 
 class RegionalStack(Stack):
@@ -26,6 +29,7 @@ class RegionalStack(Stack):
         config: Config,
         env: Environment,
         primary_table: dynamodb.ITableV2 | None,
+        placement: Placement | None,
     ) -> None:
         super().__init__(scope, construct_id, env=env, description="Session store: the API of one region")
         self.alarms = Alarms(self, "Alarms", config=config, topic=alarm_topic(self, config=config))
@@ -36,8 +40,12 @@ class RegionalStack(Stack):
             key=None,
         )
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
-        handler = ApiFunction(self, "SessionApi", shared=shared)
+        handler = ApiFunction(self, "SessionApi", shared=shared, placement=placement)
         rest = SessionRestApi(self, "Rest", config=config, function=handler.function)
+        if config.web_acl:
+            WebAcl(self, "WebAcl", config=config, stage=rest.api.deployment_stage)
+        if config.dax_nodes:
+            watch_cluster(self.alarms, config=config)
         events = SessionEvents(self, "Events", config=config)
         self.cleanup = CleanupQueue(self, "CleanupQueue", shared=shared)
         ExpiryCleanup(self, "ExpiryCleanup", shared=shared, cleanup=self.cleanup, session_events=events)

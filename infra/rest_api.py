@@ -8,6 +8,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra.api_policy import api_policy
 from infra.config import Config
 from infra.gateway_responses import add_gateway_responses
 from infra.routes import Route, routes
@@ -45,6 +46,7 @@ class SessionRestApi(Construct):
             rest_api_name=f"session-store-{config.stage}",
             description="Session store",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
+            policy=api_policy(config, stage=STAGE_NAME),
             # Access logs need the role that an account names once a region. It stays when this stack
             # goes: other APIs of the account may lean on it by then.
             cloud_watch_role=True,

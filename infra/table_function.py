@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypedDict
 
 from aws_cdk import Duration, Stack
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
@@ -13,12 +14,23 @@ from constructs import Construct
 
 from infra.alarms import Alarms
 from infra.bundling import dependency_layer, function_sources, platform_for
+from infra.cache_network import Placement
 from infra.config import Config
 from session_store.metric_names import NAMESPACE, service_of
 from session_store.schema import Env
 
 MEMORY_MIB: Final = 1024
 """CPU grows with memory; a cold start is mostly imports."""
+
+INTERFACE_ACTIONS: Final = (
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+)
+"""What Lambda asks for in the name of a function that stands in a VPC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +70,7 @@ class TableFunction(Construct):
         description: str,
         timeout: Duration,
         environment: Mapping[str, str],
+        placement: Placement | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         config = shared.config
@@ -87,15 +100,47 @@ class TableFunction(Construct):
             logging_format=lambda_.LoggingFormat.JSON,
             log_group=log_group,
             environment={**_environment(config, package), **environment},
+            **_placed(placement),
         )
+        if placement is not None:
+            self._let_lambda_connect()
 
     def allow(self, *actions: str, on: str) -> None:
         """Let the function do these actions on one resource."""
         self.role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=[on]))
 
+    def _let_lambda_connect(self) -> None:
+        """Lambda makes network interfaces in the role's name; the function's own code may not."""
+        for effect, conditions in (
+            (iam.Effect.ALLOW, None),
+            # Present exactly in what code of a function asks for.
+            (iam.Effect.DENY, {"Null": {"lambda:SourceFunctionArn": "false"}}),
+        ):
+            self.role.add_to_policy(
+                iam.PolicyStatement(
+                    effect=effect, actions=list(INTERFACE_ACTIONS), resources=["*"], conditions=conditions
+                )
+            )
+
     @property
     def indexes_arn(self) -> str:
         return f"{self.table_arn}/index/*"
+
+
+class _Placed(TypedDict, total=False):
+    vpc: ec2.IVpc
+    vpc_subnets: ec2.SubnetSelection
+    security_groups: list[ec2.ISecurityGroup]
+
+
+def _placed(placement: Placement | None) -> _Placed:
+    if placement is None:
+        return {}
+    return {
+        "vpc": placement.vpc,
+        "vpc_subnets": ec2.SubnetSelection(subnets=list(placement.subnets)),
+        "security_groups": [placement.security_group],
+    }
 
 
 def _environment(config: Config, package: str) -> dict[str, str]:

@@ -20,6 +20,13 @@ HASH = re.compile(r"[0-9A-F]{8}")
 
 Source = Literal["stream", "queue"]
 REGIONS = ("us-east-1", "eu-west-1", "ap-northeast-1")
+OPTIONS: Mapping[str, object] = {
+    "webAcl": True,
+    "callerAccounts": "222233334444,555566667777",
+    "daxNodes": 3,
+    "kinesisStream": True,
+    "auditExport": "weekly",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +46,11 @@ class Synthesized:
 
     def resources(self, kind: str, *, region: str = "") -> Mapping[str, Mapping[str, Any]]:
         """The resources of a type by stack and logical id: a region's, or those of every stack."""
-        end = f"Regional-{region}.template.json" if region else ".template.json"
+        return self.of_stack(f"Regional-{region}" if region else "", kind)
+
+    def of_stack(self, name: str, kind: str) -> Mapping[str, Mapping[str, Any]]:
+        """The resources of a type in the stacks whose names end so, by stack and logical id."""
+        end = f"{name}.template.json"
         return {
             f"{file.name.removesuffix('.template.json')}/{logical_id}": resource
             for file in self.files
@@ -90,7 +101,8 @@ class Synthesized:
         """The actions that a function's role allows, by resource; an ARN as text, whatever makes it."""
         allowed: dict[str, set[str]] = {}
         for statement in self.statements(function, region=region):
-            assert statement["Effect"] == "Allow"
+            if statement["Effect"] == "Deny":
+                continue
             actions, resources = statement["Action"], statement["Resource"]
             for resource in resources if isinstance(resources, list) else [resources]:
                 named = [actions] if isinstance(actions, str) else actions
@@ -173,6 +185,27 @@ def prod(synthesize: Synthesize) -> Synthesized:
 def local(synthesize: Synthesize) -> Synthesized:
     """What the emulator gets."""
     return synthesize(target="local", stage="local", delegates="000000000000:user/tenant-a")
+
+
+@pytest.fixture(scope="session")
+def optional(synthesize: Synthesize) -> Synthesized:
+    """One region of no account, with all that may stand around the API and the tables."""
+    return synthesize(**OPTIONS)
+
+
+@pytest.fixture(scope="session")
+def cached_apart(synthesize: Synthesize) -> Synthesized:
+    """Two regions with a cache each, and a way out."""
+    return synthesize(
+        stage="prod",
+        regions="us-east-1,us-west-1",
+        account="111122223333",
+        daxNodes=3,
+        egress="nat",
+        kinesisStream=True,
+        auditExport="daily",
+        auditExportRetentionDays=100,
+    )
 
 
 @pytest.fixture(scope="session", params=["dev", "prod", "local"])

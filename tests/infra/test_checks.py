@@ -11,7 +11,7 @@ from aws_cdk import App
 
 from infra import nag
 from infra.app_builder import build
-from tests.infra.conftest import FLAGS, Synthesized
+from tests.infra.conftest import FLAGS, OPTIONS, Synthesized
 
 IGNORED = {
     "W3005": "CDK writes DependsOn beside references that imply it",
@@ -30,8 +30,9 @@ def findings(folder: Path) -> set[str]:
         {},
         {"target": "local", "stage": "local"},
         {"regions": ["us-east-1", "eu-west-1"], "account": "111122223333"},
+        OPTIONS,
     ],
-    ids=["dev", "local", "replicated"],
+    ids=["dev", "local", "replicated", "optional"],
 )
 def test_an_unacknowledged_finding_fails_the_synthesis(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: dict[str, object]
@@ -46,17 +47,24 @@ def test_an_unacknowledged_finding_fails_the_synthesis(
     monkeypatch.undo()
     deployment = build(App(context=given))
     needed = [
-        name
-        for stack in deployment.regional.values()
-        for name in nag.acknowledged(stack, config=deployment.config)
+        name for stack in deployment.stacks for name in nag.acknowledged(stack, config=deployment.config)
     ]
     assert reported == set(needed), "each acknowledgement answers a finding"
 
 
 def test_cfn_lint_finds_nothing(every: Synthesized) -> None:
+    assert_clean(every)
+
+
+def test_cfn_lint_finds_nothing_in_what_is_optional(optional: Synthesized, cached_apart: Synthesized) -> None:
+    assert_clean(optional)
+    assert_clean(cached_apart)
+
+
+def assert_clean(synthesized: Synthesized) -> None:
     cfn_lint = Path(sys.executable).with_name("cfn-lint")
     done = subprocess.run(
-        [cfn_lint, "--format", "json", "--ignore-checks", *IGNORED, "--", *every.files],
+        [cfn_lint, "--format", "json", "--ignore-checks", *IGNORED, "--", *synthesized.files],
         capture_output=True,
         text=True,
         check=False,

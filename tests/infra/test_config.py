@@ -68,6 +68,16 @@ def test_a_cache_and_several_regions_need_a_way_out_of_the_subnets() -> None:
     assert read(**several, egress="nat").dax_nodes == read(daxNodes=3).dax_nodes == 3
 
 
+@pytest.mark.parametrize(
+    ("schedule", "days", "enough"), [("daily", 1, 2), ("weekly", 7, 8), ("monthly", 31, 32)]
+)
+def test_a_row_of_the_audit_lives_until_the_next_export(schedule: str, days: int, enough: int) -> None:
+    with pytest.raises(ConfigError, match=r"context 'auditExport' must be .* auditRetentionDays"):
+        read(auditExport=schedule, auditRetentionDays=days)
+    assert read(auditExport=schedule, auditRetentionDays=enough).audit_export == schedule
+    assert read(auditRetentionDays=days).audit_export == "none"
+
+
 def test_addresses_without_a_topic_would_be_told_nothing() -> None:
     with pytest.raises(ConfigError, match="context 'alarmEmails'"):
         read(alarmEmails="ops@example.com")

@@ -1,0 +1,115 @@
+"""The audit table for longer than it keeps its rows: exported whole to a bucket, by schedule."""
+
+from typing import Final
+
+from aws_cdk import Duration, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_scheduler as scheduler
+from aws_cdk import aws_scheduler_targets as targets
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.config import Config
+from infra.config_values import ExportSchedule
+
+PREFIX: Final = "audit"
+COLD_AFTER_DAYS: Final = 30
+COLD_AT_LEAST_DAYS: Final = 90
+"""What Glacier Instant Retrieval bills for an object at least."""
+
+UNDONE_DAYS: Final = 30
+"""How long a deleted or overwritten export can still be brought back."""
+
+WRITE_ACTIONS: Final = ("s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl")
+ATTEMPTS: Final = 5
+MOST_AGE: Final = Duration.hours(2)
+"""Of a run. Its token makes an export only once for eight hours."""
+
+LETTERS_RETENTION: Final = Duration.days(14)
+
+SCHEDULES: Final = {
+    ExportSchedule.DAILY: scheduler.ScheduleExpression.cron(minute="15", hour="3"),
+    ExportSchedule.WEEKLY: scheduler.ScheduleExpression.cron(minute="15", hour="3", week_day="SUN"),
+    ExportSchedule.MONTHLY: scheduler.ScheduleExpression.cron(minute="15", hour="3", day="1"),
+}
+
+
+class AuditExport(Construct):
+    """Each export is full: one is enough to read the trail of its time."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, config: Config, table: dynamodb.ITableV2
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.bucket = _bucket(self, config)
+        self.dead_letters = sqs.Queue(
+            self,
+            "DeadLetters",
+            retention_period=LETTERS_RETENTION,
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+        )
+        scheduler.Schedule(
+            self,
+            "Schedule",
+            description="Session store: export the audit table",
+            schedule=SCHEDULES[config.audit_export],
+            target=targets.Universal(
+                service="dynamodb",
+                action="exportTableToPointInTime",
+                input=scheduler.ScheduleTargetInput.from_object(self._request(table)),
+                policy_statements=[
+                    iam.PolicyStatement(
+                        actions=["dynamodb:ExportTableToPointInTime"], resources=[table.table_arn]
+                    ),
+                    iam.PolicyStatement(
+                        actions=list(WRITE_ACTIONS), resources=[self.bucket.arn_for_objects(f"{PREFIX}/*")]
+                    ),
+                ],
+                dead_letter_queue=self.dead_letters,
+                retry_attempts=ATTEMPTS,
+                max_event_age=MOST_AGE,
+            ),
+        )
+
+    def _request(self, table: dynamodb.ITableV2) -> dict[str, str]:
+        return {
+            "TableArn": table.table_arn,
+            "S3Bucket": self.bucket.bucket_name,
+            "S3BucketOwner": Stack.of(self).account,
+            "S3Prefix": PREFIX,
+            "S3SseAlgorithm": "AES256",
+            "ExportFormat": "DYNAMODB_JSON",
+            # The same for every attempt of a run.
+            "ClientToken": scheduler.ContextAttribute.scheduled_time,
+        }
+
+
+def _bucket(scope: Construct, config: Config) -> s3.Bucket:
+    """Versioned, not locked: a lock outlasts every mistake about it, and is an owner's own decision."""
+    kept = config.audit_export_retention_days
+    cold = s3.Transition(
+        storage_class=s3.StorageClass.GLACIER_INSTANT_RETRIEVAL,
+        transition_after=Duration.days(COLD_AFTER_DAYS),
+    )
+    return s3.Bucket(
+        scope,
+        "Bucket",
+        encryption=s3.BucketEncryption.S3_MANAGED,
+        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+        object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+        enforce_ssl=True,
+        minimum_tls_version=1.2,
+        versioned=True,
+        lifecycle_rules=[
+            s3.LifecycleRule(
+                expiration=Duration.days(kept),
+                noncurrent_version_expiration=Duration.days(UNDONE_DAYS),
+                abort_incomplete_multipart_upload_after=Duration.days(1),
+                transitions=[cold] if kept >= COLD_AFTER_DAYS + COLD_AT_LEAST_DAYS else None,
+            )
+        ],
+        removal_policy=config.removal,
+    )
