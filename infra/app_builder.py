@@ -1,12 +1,15 @@
 """The whole deployment, as app.py and the tests both build it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from aws_cdk import App, Environment, Tags
 
 from infra import names
 from infra.config import Config
+from infra.config_values import Encryption
 from infra.data_stack import DataStack
+from infra.key_stack import KeyStack
 from infra.nag import check
 from infra.regional_stack import RegionalStack
 
@@ -18,6 +21,9 @@ class Deployment:
     regional: dict[str, RegionalStack]
     """By region."""
 
+    keys: dict[str, KeyStack]
+    """By region; none where the key is not of our own."""
+
 
 def build(app: App) -> Deployment:
     config = Config.from_context(app.node)
@@ -25,14 +31,19 @@ def build(app: App) -> Deployment:
     def env(region: str) -> Environment:
         return Environment(account=config.account, region=region)
 
-    data = DataStack(app, names.data_stack(config.stage), config=config, env=env(config.primary))
+    keys = _keys(app, config, env)
+    arns = {region: stack.key_arn for region, stack in keys.items()}
+    data = DataStack(
+        app, names.data_stack(config.stage), config=config, env=env(config.primary), key_arns=arns
+    )
     regional = {
         region: RegionalStack(
             app,
             names.regional_stack(config.stage, region),
             config=config,
             env=env(region),
-            primary_table=data.table if region == config.primary else None,
+            primary_table=data.table,
+            key_arn=arns.get(region),
         )
         for region in config.regions
     }
@@ -41,4 +52,16 @@ def build(app: App) -> Deployment:
     Tags.of(app).add("application", "session-store")
     Tags.of(app).add("stage", config.stage)
     check(app, config=config, regional=regional.values())
-    return Deployment(config=config, data=data, regional=regional)
+    return Deployment(config=config, data=data, regional=regional, keys=keys)
+
+
+def _keys(app: App, config: Config, env: Callable[[str], Environment]) -> dict[str, KeyStack]:
+    """The primary region's first: the others are replicas of it."""
+    keys: dict[str, KeyStack] = {}
+    if config.encryption is Encryption.CUSTOMER_MANAGED:
+        for region in config.regions:
+            name = names.key_stack(config.stage, region)
+            keys[region] = KeyStack(
+                app, name, config=config, env=env(region), primary=keys.get(config.primary)
+            )
+    return keys
