@@ -123,14 +123,18 @@ def table_with_stream(scope: Construct, *, shared: Shared, primary: dynamodb.ITa
     """This region's copy of the session table, with the stream that it really has.
 
     ``primary`` is the table in the primary region. A replica's stream has a label that
-    is known only once it exists, so it is looked up as the stack is deployed.
+    is known only once it exists, so it is looked up as the stack is deployed. Both are named here and
+    not handed on: told of the table's key, CDK would grant its use under no condition.
     """
     stack = Stack.of(scope)
-    if stack.region == shared.config.primary:
-        return primary
-    name = shared.config.table_name
-    arn = stack.format_arn(service="dynamodb", resource="table", resource_name=name)
-    stream = _stream_of_replica(scope, shared=shared, arn=arn, primary=primary)
+    config = shared.config
+    arn = stack.format_arn(service="dynamodb", resource="table", resource_name=config.table_name)
+    is_primary = stack.region == config.primary
+    stream = (
+        primary.table_stream_arn
+        if is_primary
+        else _stream_of_replica(scope, shared=shared, arn=arn, primary=primary)
+    )
     return dynamodb.TableV2.from_table_attributes(scope, "Table", table_arn=arn, table_stream_arn=stream)
 
 
