@@ -15,7 +15,10 @@ TIMEOUT: Final = Duration.seconds(15)
 
 
 class Heartbeat(TableFunction):
-    """With one region too: there it is the canary of the write path."""
+    """With one region too: there it is the canary of the write path.
+
+    It may put the item of its own region alone. The emulator takes that condition and does not judge it.
+    """
 
     def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         super().__init__(
