@@ -1,6 +1,7 @@
 """Where a region's alarms go: a topic, and whoever is subscribed to it."""
 
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
@@ -8,8 +9,8 @@ from constructs import Construct
 from infra.config import Config
 
 
-def alarm_topic(scope: Construct, *, config: Config) -> sns.Topic | None:
-    """None where alarms are looked at and not sent."""
+def alarm_topic(scope: Construct, *, config: Config, key: kms.IKey | None) -> sns.Topic | None:
+    """None where alarms are looked at and not sent. The policy of ``key`` itself lets alarms use it."""
     if not config.alarm_topic:
         return None
     topic = sns.Topic(
@@ -18,6 +19,7 @@ def alarm_topic(scope: Construct, *, config: Config) -> sns.Topic | None:
         topic_name=f"session-store-{config.stage}-alarms",
         display_name="Session store",
         enforce_ssl=True,
+        master_key=key,
     )
     topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com"))
     for address in config.alarm_emails:

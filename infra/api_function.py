@@ -44,6 +44,8 @@ class ApiFunction(TableFunction):
         self.allow(*TABLE_ACTIONS, on=self.table_arn)
         self.allow("dynamodb:Query", on=self.indexes_arn)
         self.allow("dynamodb:PutItem", "dynamodb:Query", on=self.audit_table_arn)
+        # Dead letters are read, and ends of sessions sent again.
+        self.allow_key("kms:Decrypt", "kms:GenerateDataKey", through="sqs")
 
 
 def _environment(config: Config, placement: Placement | None) -> dict[str, str]:

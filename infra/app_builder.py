@@ -1,5 +1,6 @@
 """The whole deployment, as app.py and the tests both build it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from aws_cdk import App, Environment, Stack, Tags
@@ -7,7 +8,9 @@ from aws_cdk import App, Environment, Stack, Tags
 from infra import names
 from infra.cache_stack import CacheStack
 from infra.config import Config
+from infra.config_values import Encryption
 from infra.data_stack import DataStack
+from infra.key_stack import KeyStack
 from infra.nag import check
 from infra.regional_stack import RegionalStack
 
@@ -20,10 +23,12 @@ class Deployment:
     """By region."""
     caches: dict[str, CacheStack]
     """By region; none where there are no nodes."""
+    keys: dict[str, KeyStack]
+    """By region; none where the key is not of our own."""
 
     @property
     def stacks(self) -> list[Stack]:
-        return [self.data, *self.caches.values(), *self.regional.values()]
+        return [*self.keys.values(), self.data, *self.caches.values(), *self.regional.values()]
 
 
 def build(app: App) -> Deployment:
@@ -32,7 +37,11 @@ def build(app: App) -> Deployment:
     def env(region: str) -> Environment:
         return Environment(account=config.account, region=region)
 
-    data = DataStack(app, names.data_stack(config.stage), config=config, env=env(config.primary))
+    keys = _keys(app, config, env)
+    arns = {region: stack.key_arn for region, stack in keys.items()}
+    data = DataStack(
+        app, names.data_stack(config.stage), config=config, env=env(config.primary), key_arns=arns
+    )
     caches = {
         region: CacheStack(app, names.cache_stack(config.stage, region), config=config, env=env(region))
         for region in config.regions
@@ -44,7 +53,8 @@ def build(app: App) -> Deployment:
             names.regional_stack(config.stage, region),
             config=config,
             env=env(region),
-            primary_table=data.table if region == config.primary else None,
+            primary_table=data.table,
+            key_arn=arns.get(region),
             placement=caches[region].placement if region in caches else None,
         )
         for region in config.regions
@@ -58,6 +68,18 @@ def build(app: App) -> Deployment:
         )
     Tags.of(app).add("application", "session-store")
     Tags.of(app).add("stage", config.stage)
-    deployment = Deployment(config=config, data=data, regional=regional, caches=caches)
+    deployment = Deployment(config=config, data=data, regional=regional, caches=caches, keys=keys)
     check(app, config=config, stacks=deployment.stacks)
     return deployment
+
+
+def _keys(app: App, config: Config, env: Callable[[str], Environment]) -> dict[str, KeyStack]:
+    """The primary region's first: the others are replicas of it."""
+    keys: dict[str, KeyStack] = {}
+    if config.encryption is Encryption.CUSTOMER_MANAGED:
+        for region in config.regions:
+            name = names.key_stack(config.stage, region)
+            keys[region] = KeyStack(
+                app, name, config=config, env=env(region), primary=keys.get(config.primary)
+            )
+    return keys

@@ -1,10 +1,11 @@
 """The consumer of the table's stream: its function, its mapping, and where it puts what it cannot do."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_logs as logs
@@ -15,9 +16,13 @@ from constructs import Construct
 from infra.alarms import LONG, counted
 from infra.cleanup import CleanupQueue
 from infra.config import Config
+from infra.queues import queue
 from infra.table_function import Shared, TableFunction
 from session_store.metric_names import Metric
-from session_store.schema import HEARTBEAT_PK_PREFIX, QUARANTINE_PREFIX, Attribute, StreamEnv
+from session_store.schema import HEARTBEAT_SK, QUARANTINE_PREFIX, Attribute, StreamEnv
+
+if TYPE_CHECKING:
+    from aws_cdk import CfnResource
 
 TIMEOUT: Final = Duration.seconds(60)
 BATCH: Final = 100
@@ -26,7 +31,6 @@ ATTEMPTS: Final = 3
 MAX_RECORD_AGE: Final = Duration.hours(12)
 """Half of what the stream keeps: a record that is given up can still be read again for as long."""
 
-RETENTION: Final = Duration.days(14)
 QUARANTINE_DAYS: Final = 90
 LATE: Final = Duration.minutes(10)
 
@@ -42,7 +46,7 @@ class AuditConsumer(TableFunction):
         cleanup: CleanupQueue,
     ) -> None:
         config = shared.config
-        quarantine = _quarantine(scope, config=config)
+        quarantine = _quarantine(scope, config=config, key=shared.key)
         super().__init__(
             scope,
             construct_id,
@@ -58,16 +62,13 @@ class AuditConsumer(TableFunction):
             },
         )
         self.quarantine = quarantine
-        self.dead_letters = sqs.Queue(
-            self,
-            "DeadLetters",
-            retention_period=RETENTION,
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=not config.is_local,
-        )
+        self.dead_letters = queue(self, "DeadLetters", shared=shared)
         self.allow("dynamodb:PutItem", on=self.audit_table_arn)
         self.allow("sqs:SendMessage", on=cleanup.queue.queue_arn)
         self.allow("s3:PutObject", on=quarantine.arn_for_objects(f"{QUARANTINE_PREFIX}*"))
+        # Lambda puts what it gives up into the queue in the function's name.
+        self.allow_key("kms:Decrypt", "kms:GenerateDataKey", through="sqs")
+        self.allow_key("kms:GenerateDataKey", through="s3")
         self.function.add_event_source(_mapping(table, self.dead_letters))
         self.alarms.on_depth(self.dead_letters, "stream", says="a record of the stream was given up")
         self.alarms.on_errors(self.function, "audit-consumer", says="the stream's consumer failed")
@@ -87,8 +88,8 @@ class AuditConsumer(TableFunction):
 
 def _mapping(table: dynamodb.ITableV2, dead_letters: sqs.IQueue) -> event_sources.DynamoEventSource:
     """Nothing blocks a shard for ever: finite attempts, bisection, and what is given up is pointed to."""
-    heartbeat = {"prefix": HEARTBEAT_PK_PREFIX}
-    no_heartbeat = {"dynamodb": {"Keys": {Attribute.PK.value: {"S": [{"anything-but": heartbeat}]}}}}
+    # By the sort key, which is one word: of negations Lambda documents that of whole values alone.
+    no_heartbeat = {"dynamodb": {"Keys": {Attribute.SK.value: {"S": [{"anything-but": [HEARTBEAT_SK]}]}}}}
     return event_sources.DynamoEventSource(
         table,
         starting_position=lambda_.StartingPosition.TRIM_HORIZON,
@@ -103,12 +104,14 @@ def _mapping(table: dynamodb.ITableV2, dead_letters: sqs.IQueue) -> event_source
     )
 
 
-def _quarantine(scope: Construct, *, config: Config) -> s3.Bucket:
+def _quarantine(scope: Construct, *, config: Config, key: kms.IKey | None) -> s3.Bucket:
     """Records that nobody understood, kept whole for as long as somebody may want to look."""
     return s3.Bucket(
         scope,
         "Quarantine",
-        encryption=s3.BucketEncryption.S3_MANAGED,
+        encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
+        encryption_key=key,
+        bucket_key_enabled=None if key is None else True,
         block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
         enforce_ssl=not config.is_local,
         lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(QUARANTINE_DAYS))],
@@ -116,26 +119,36 @@ def _quarantine(scope: Construct, *, config: Config) -> s3.Bucket:
     )
 
 
-def table_with_stream(
-    scope: Construct, *, config: Config, primary: dynamodb.ITableV2 | None
-) -> dynamodb.ITableV2:
+def table_with_stream(scope: Construct, *, shared: Shared, primary: dynamodb.ITableV2) -> dynamodb.ITableV2:
     """This region's copy of the session table, with the stream that it really has.
 
-    ``primary`` is the table itself in its own region. A replica's stream has a label that
-    is known only once it exists, so it is looked up as the stack is deployed.
+    ``primary`` is the table in the primary region. A replica's stream has a label that
+    is known only once it exists, so it is looked up as the stack is deployed. Both are named here and
+    not handed on: told of the table's key, CDK would grant its use under no condition.
     """
-    if primary is not None:
-        return primary
     stack = Stack.of(scope)
+    config = shared.config
     arn = stack.format_arn(service="dynamodb", resource="table", resource_name=config.table_name)
-    return dynamodb.TableV2.from_table_attributes(
-        scope, "Table", table_arn=arn, table_stream_arn=_stream_of_replica(scope, config=config, arn=arn)
+    is_primary = stack.region == config.primary
+    stream = (
+        primary.table_stream_arn
+        if is_primary
+        else _stream_of_replica(scope, shared=shared, arn=arn, primary=primary)
     )
+    return dynamodb.TableV2.from_table_attributes(scope, "Table", table_arn=arn, table_stream_arn=stream)
 
 
-def _stream_of_replica(scope: Construct, *, config: Config, arn: str) -> str:
+def _stream_of_replica(scope: Construct, *, shared: Shared, arn: str, primary: dynamodb.ITableV2) -> str:
+    """Looked up again when the primary's stream is another one, for then the table has been made anew.
+
+    CloudFormation calls a custom resource only when what it is told has changed, so it is told of
+    that stream, and the lookup waits for the table's stack by it. What comes of another answer: the
+    resource is another one (its physical id is the answer), and so is the mapping, which begins at
+    the start of the new stream.
+    """
     from aws_cdk import custom_resources  # noqa: PLC0415 - only a replica's stack needs it
 
+    config = shared.config
     call = custom_resources.AwsSdkCall(
         service="DynamoDB",
         action="describeTable",
@@ -148,6 +161,7 @@ def _stream_of_replica(scope: Construct, *, config: Config, arn: str) -> str:
         "StreamOfReplicaLogs",
         retention=config.log_retention,
         removal_policy=config.removal,
+        encryption_key=shared.key,
     )
     # As for the functions of our own: CDK's role would carry a managed policy over every log group.
     role = iam.Role(scope, "StreamOfReplicaRole", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
@@ -162,4 +176,6 @@ def _stream_of_replica(scope: Construct, *, config: Config, arn: str) -> str:
         role=role,
         policy=custom_resources.AwsCustomResourcePolicy.from_sdk_calls(resources=[arn]),
     )
+    resource = cast("CfnResource", lookup.node.find_child("Resource").node.default_child)
+    resource.add_property_override("PrimaryStream", primary.table_stream_arn)
     return lookup.get_response_field("Table.LatestStreamArn")

@@ -9,6 +9,7 @@ from constructs import Construct
 
 from infra.config import Config
 from infra.event_bus import SessionEvents
+from infra.queues import queue
 from infra.table_function import Shared, TableFunction
 from session_store.schema import BusEnv, CleanupEnv
 
@@ -16,7 +17,6 @@ TIMEOUT: Final = Duration.minutes(5)
 VISIBILITY: Final = Duration.seconds(6 * TIMEOUT.to_seconds())
 """Six times the function's timeout, as AWS advises for queues that a function reads."""
 
-RETENTION: Final = Duration.days(14)
 DELIVERIES: Final = 10
 """Before a message is given up: five hours for an authorization server to come back, or ten runs' worth of
 children."""
@@ -33,24 +33,13 @@ class CleanupQueue(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         super().__init__(scope, construct_id)
-        config = shared.config
-        # The emulator speaks plain HTTP, on loopback alone.
-        by_tls = not config.is_local
-        self.dead_letters = sqs.Queue(
-            self,
-            "DeadLetters",
-            retention_period=RETENTION,
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=by_tls,
-        )
-        self.queue = sqs.Queue(
+        self.dead_letters = queue(self, "DeadLetters", shared=shared)
+        self.queue = queue(
             self,
             "Queue",
-            visibility_timeout=VISIBILITY,
-            retention_period=RETENTION,
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=by_tls,
-            dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),
+            shared=shared,
+            visibility=VISIBILITY,
+            gives_up_to=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),
         )
         shared.alarms.on_depth(self.dead_letters, "cleanup", says="the clean-up after a session was given up")
 
@@ -80,6 +69,7 @@ class ExpiryCleanup(TableFunction):
         self.allow("dynamodb:BatchWriteItem", "dynamodb:GetItem", "dynamodb:Query", on=self.table_arn)
         self.allow("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self.audit_table_arn)
         self.allow("secretsmanager:GetSecretValue", on=self._secrets_arn(shared.config))
+        self.allow_key("kms:Decrypt", through="sqs")
         session_events.bus.grant_put_events_to(self.role)
         self.function.add_event_source(
             event_sources.SqsEventSource(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aws_cdk import RemovalPolicy
+from aws_cdk import RemovalPolicy, region_info
 from aws_cdk import aws_logs as logs
 
 from infra.config_values import (
@@ -66,7 +66,7 @@ class Config:
     regions: tuple[str, ...] = option(
         "regions",
         parse=regions,
-        allowed="distinct AWS regions, at least one",
+        allowed="distinct AWS regions of one partition, at least one",
         default="us-east-1",
         about="the primary first; more than one makes global tables",
     )
@@ -300,6 +300,13 @@ def _loopback_elsewhere(config: Config) -> None:
         raise _refusal("revocation_endpoint", endpoint)
 
 
+def _worlds_apart(config: Config) -> None:
+    """Neither a global table nor a multi-Region key reaches from one partition into another."""
+    partitions = {region_info.RegionInfo.get(region).partition for region in config.regions}
+    if len(partitions - {None}) > 1:
+        raise _refusal("regions", ",".join(config.regions))
+
+
 def _cache_out_of_reach(config: Config) -> None:
     """An isolated subnet reaches DynamoDB in its own region alone, and a session's home may be another."""
     if config.dax_nodes and config.replicas and config.egress is Egress.ISOLATED:
@@ -318,6 +325,7 @@ def _rows_lost_between_exports(config: Config) -> None:
 
 
 _REFUSALS: Final[tuple[Callable[[Config], None], ...]] = (
+    _worlds_apart,
     _loopback_elsewhere,
     _cache_out_of_reach,
     _nobody_told,

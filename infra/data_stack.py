@@ -1,10 +1,12 @@
 """The tables, in the primary region with replicas in every other: sessions, and the audit beside them."""
 
+from collections.abc import Mapping
 from typing import TypedDict
 
 from aws_cdk import CfnOutput, Duration, Environment, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_kinesis as kinesis
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from infra.audit_export import AuditExport
@@ -28,9 +30,19 @@ class _Common(TypedDict):
 
 
 class DataStack(Stack):
-    def __init__(self, scope: Construct, construct_id: str, *, config: Config, env: Environment) -> None:
+    """``key_arns``, by region: the keys of our own, where there are any."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        env: Environment,
+        key_arns: Mapping[str, str],
+    ) -> None:
         super().__init__(scope, construct_id, env=env, description="Session store: the tables")
-        common = _common(config)
+        common = _common(config, encryption=self._encryption(config, key_arns))
         self.changes = _changes(self) if config.kinesis_stream else None
         self.table = dynamodb.TableV2(
             self,
@@ -56,6 +68,16 @@ class DataStack(Stack):
         CfnOutput(self, "TableName", value=self.table.table_name)
         CfnOutput(self, "AuditTableName", value=self.audit_table.table_name)
 
+    def _encryption(self, config: Config, key_arns: Mapping[str, str]) -> dynamodb.TableEncryptionV2:
+        match config.encryption:
+            case Encryption.AWS_OWNED:
+                return dynamodb.TableEncryptionV2.dynamo_owned_key()
+            case Encryption.AWS_MANAGED:
+                return dynamodb.TableEncryptionV2.aws_managed_key()
+            case Encryption.CUSTOMER_MANAGED:
+                key = kms.Key.from_key_arn(self, "Key", key_arns[config.primary])
+                of_replicas = {region: key_arns[region] for region in config.replicas}
+                return dynamodb.TableEncryptionV2.customer_managed_key(key, of_replicas)
 
 def _changes(scope: Construct) -> kinesis.Stream:
     """Every change once more, for the owner's own consumers; it holds nothing that the table lacks."""
@@ -69,14 +91,14 @@ def _changes(scope: Construct) -> kinesis.Stream:
     )
 
 
-def _common(config: Config) -> _Common:
+def _common(config: Config, *, encryption: dynamodb.TableEncryptionV2) -> _Common:
     return {
         "partition_key": _key(schema.Attribute.PK),
         "sort_key": _key(schema.Attribute.SK),
         "billing": dynamodb.Billing.on_demand(),
         # The emulator's reaper deletes without the stream record that DynamoDB writes for an expired item.
         "time_to_live_attribute": None if config.is_local else schema.Attribute.TTL.value,
-        "encryption": _encryption(config.encryption),
+        "encryption": encryption,
         "deletion_protection": config.retain,
         "removal_policy": config.removal,
         "point_in_time_recovery_specification": dynamodb.PointInTimeRecoverySpecification(
@@ -98,13 +120,3 @@ def _index(index: schema.Index) -> dynamodb.GlobalSecondaryIndexPropsV2:
         projection_type=dynamodb.ProjectionType.INCLUDE,
         non_key_attributes=[attribute.value for attribute in index.projected],
     )
-
-
-def _encryption(encryption: Encryption) -> dynamodb.TableEncryptionV2:
-    match encryption:
-        case Encryption.AWS_OWNED:
-            return dynamodb.TableEncryptionV2.dynamo_owned_key()
-        case Encryption.AWS_MANAGED:
-            return dynamodb.TableEncryptionV2.aws_managed_key()
-        case Encryption.CUSTOMER_MANAGED:
-            raise NotImplementedError(encryption)

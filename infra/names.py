@@ -6,6 +6,10 @@ API_FUNCTION_OUTPUT: Final = "ApiFunctionName"
 """Of a regional stack: the function behind its API, whose settings say where all else is."""
 
 
+def key_stack(stage: str, region: str) -> str:
+    return f"SessionStore-{stage}-Key-{region}"
+
+
 def data_stack(stage: str) -> str:
     return f"SessionStore-{stage}-Data"
 

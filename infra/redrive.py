@@ -39,10 +39,7 @@ class DeadLetterPlaces:
 def connect_redrive(
     scope: Construct, function: lambda_.Function, *, places: DeadLetterPlaces, config: Config
 ) -> None:
-    """Tell ``function`` (the API's) where dead letters lie, and let it do with them what redrive does.
-
-    The queues are SQS-managed in their encryption; a key of the account's own would need a grant of its own.
-    """
+    """Tell ``function`` (the API's) where dead letters lie, and let it do with them what redrive does."""
     for name, value in _environment(places).items():
         function.add_environment(name, value)
     for statement in _statements(places, streams=_streams(scope, config)):

@@ -2,6 +2,7 @@
 
 from aws_cdk import CfnOutput, Environment, Stack
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from infra.alarm_topic import alarm_topic
@@ -14,7 +15,9 @@ from infra.config import Config
 from infra.dax_cluster import watch_cluster
 from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
+from infra.heartbeat import Heartbeat
 from infra.redrive import DeadLetterPlaces, connect_redrive
+from infra.replication_alarms import watch_replication
 from infra.rest_api import SessionRestApi
 from infra.table_function import Shared, dependencies_layer
 from infra.web_acl import WebAcl
@@ -28,20 +31,23 @@ class RegionalStack(Stack):
         *,
         config: Config,
         env: Environment,
-        primary_table: dynamodb.ITableV2 | None,
+        primary_table: dynamodb.ITableV2,
+        key_arn: str | None,
         placement: Placement | None,
     ) -> None:
         super().__init__(scope, construct_id, env=env, description="Session store: the API of one region")
-        self.alarms = Alarms(self, "Alarms", config=config, topic=alarm_topic(self, config=config))
+        key = None if key_arn is None else kms.Key.from_key_arn(self, "Key", key_arn)
+        topic = alarm_topic(self, config=config, key=key)
+        self.alarms = Alarms(self, "Alarms", config=config, topic=topic)
         shared = Shared(
             config=config,
             dependencies=dependencies_layer(self, "Dependencies", config=config),
             alarms=self.alarms,
-            key=None,
+            key=key,
         )
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
         handler = ApiFunction(self, "SessionApi", shared=shared, placement=placement)
-        rest = SessionRestApi(self, "Rest", config=config, function=handler.function)
+        rest = SessionRestApi(self, "Rest", shared=shared, function=handler.function)
         if config.web_acl:
             WebAcl(self, "WebAcl", config=config, stage=rest.api.deployment_stage)
         if config.dax_nodes:
@@ -53,10 +59,12 @@ class RegionalStack(Stack):
             self,
             "AuditConsumer",
             shared=shared,
-            table=table_with_stream(self, config=config, primary=primary_table),
+            table=table_with_stream(self, shared=shared, primary=primary_table),
             cleanup=self.cleanup,
         )
         ExpiryWatch(self, "ExpiryWatch", shared=shared, session_events=events)
+        Heartbeat(self, "Heartbeat", shared=shared)
+        watch_replication(self.alarms, config=config, source=self.region)
         connect_redrive(
             self,
             handler.function,

@@ -9,9 +9,9 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.api_policy import api_policy
-from infra.config import Config
 from infra.gateway_responses import add_gateway_responses
 from infra.routes import Route, routes
+from infra.table_function import Shared
 
 STAGE_NAME: Final = "v1"
 """The version of the HTTP contract; base URLs end in it."""
@@ -34,11 +34,16 @@ ACCESS_LOG: Final = {
 
 class SessionRestApi(Construct):
     def __init__(
-        self, scope: Construct, construct_id: str, *, config: Config, function: lambda_.IFunction
+        self, scope: Construct, construct_id: str, *, shared: Shared, function: lambda_.IFunction
     ) -> None:
         super().__init__(scope, construct_id)
+        config = shared.config
         access_logs = logs.LogGroup(
-            self, "AccessLogs", retention=config.log_retention, removal_policy=config.removal
+            self,
+            "AccessLogs",
+            retention=config.log_retention,
+            removal_policy=config.removal,
+            encryption_key=shared.key,
         )
         self.api = apigateway.RestApi(
             self,

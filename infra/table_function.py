@@ -33,6 +33,18 @@ INTERFACE_ACTIONS: Final = (
 """What Lambda asks for in the name of a function that stands in a VPC."""
 
 
+TABLE_KEY_ACTIONS: Final = (
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey",
+    "kms:GenerateDataKeyWithoutPlaintext",
+    "kms:ReEncryptFrom",
+    "kms:ReEncryptTo",
+)
+"""What DynamoDB does with a table's key for one who reads and writes: as CDK grants it, wildcards spelled."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
     """What the constructs of one region's stack have in common."""
@@ -75,8 +87,15 @@ class TableFunction(Construct):
         super().__init__(scope, construct_id)
         config = shared.config
         self.alarms = shared.alarms
+        self._key = shared.key
         built_for = platform_for(config.target)
-        log_group = logs.LogGroup(self, "Logs", retention=config.log_retention, removal_policy=config.removal)
+        log_group = logs.LogGroup(
+            self,
+            "Logs",
+            retention=config.log_retention,
+            removal_policy=config.removal,
+            encryption_key=shared.key,
+        )
         # A role of our own: the one CDK makes carries a managed policy over every log group of the account.
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         log_group.grant_write(self.role)
@@ -102,12 +121,20 @@ class TableFunction(Construct):
             environment={**_environment(config, package), **environment},
             **_placed(placement),
         )
+        self.allow_key(*TABLE_KEY_ACTIONS, through="dynamodb")
         if placement is not None:
             self._let_lambda_connect()
 
-    def allow(self, *actions: str, on: str) -> None:
-        """Let the function do these actions on one resource."""
-        self.role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=[on]))
+    def allow(self, *actions: str, on: str, where: Mapping[str, Mapping[str, object]] | None = None) -> None:
+        """Let the function do these actions on one resource, under the conditions of ``where``."""
+        self.role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=[on], conditions=where))
+
+    def allow_key(self, *actions: str, through: str) -> None:
+        """Let a service use the key of our own, where there is one, for what the function asks of it."""
+        if self._key is None:
+            return
+        service = f"{through}.{Stack.of(self).region}.amazonaws.com"
+        self.allow(*actions, on=self._key.key_arn, where={"StringEquals": {"kms:ViaService": service}})
 
     def _let_lambda_connect(self) -> None:
         """Lambda makes network interfaces in the role's name; the function's own code may not."""

@@ -1,4 +1,5 @@
-"""Where the functions behind the API meet their adapters: the stream's consumer, the clean-up, the watch.
+"""Where the functions behind the API meet their adapters: the stream's consumer, the clean-up, the
+watch, the heartbeat.
 
 Apart from ``bootstrap``, so that a request's cold start loads none of it.
 """
@@ -18,6 +19,7 @@ from session_store.ports import (
 from session_store.services.audit_trail import StreamConsumer
 from session_store.services.cleanup import Cleanup
 from session_store.services.expiry_watch import ExpiryWatch
+from session_store.services.heartbeat import Heart
 from session_store.services.revocation import Revocations
 from session_store.settings import (
     CleanupSettings,
@@ -114,4 +116,16 @@ def open_expiry_watch(settings: Settings, watch: WatchSettings) -> ExpiryWatch:
         deadline=deadline,
         region=settings.region,
         within=watch.within,
+    )
+
+
+def open_heart(settings: Settings) -> Heart:
+    """The heartbeat as its function uses it."""
+    deadline = Deadline()
+    client = dynamodb_client(region=settings.region)
+    return Heart(
+        heartbeats=dynamodb_storage(settings, client, deadline).heartbeats,
+        clock=SystemClock(),
+        deadline=deadline,
+        region=settings.region,
     )

@@ -34,6 +34,7 @@ from session_store.storage.client import Client
 from session_store.storage.consumer_function import ConsumerFunction
 from session_store.storage.dead_letter_queue import SqsDeadLetterQueue, read_session_end
 from session_store.storage.discard_pointers import pointer_reader
+from session_store.storage.heartbeat_table import HeartbeatTable
 from session_store.storage.message_table import MessageTable
 from session_store.storage.quarantine_bucket import QuarantineBucket
 from session_store.storage.session_table import SessionTable
@@ -100,6 +101,7 @@ def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Dea
         tool_calls=ToolCallTable(client=table, audit_table=audit, region=settings.region),
         audit=AuditTable(client=trail),
         children=ChildTable(client=table, audit=trail),
+        heartbeats=HeartbeatTable(client=table),
     )
 
 

@@ -14,6 +14,7 @@ from session_store.domain.credential import Credential
 from session_store.domain.dead_letter import Letter, Quarantined, Reread, ShardRange
 from session_store.domain.erasure import Erasure
 from session_store.domain.expiry_mark import ExpiryMark
+from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.message import Message
 from session_store.domain.notice import Notice
 from session_store.domain.page import (
@@ -181,6 +182,12 @@ class ChildStorage(Protocol):
         ...
 
 
+class HeartbeatStorage(Protocol):
+    def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
+        """Keep the heartbeat of its region in the place of the one before, which is returned."""
+        ...
+
+
 class PayloadStorage(Protocol):
     def erase_some(self, session_id: str) -> bool:
         """Delete some of a session's objects; whether there may be more."""
@@ -273,3 +280,4 @@ class Storage:
     tool_calls: ToolCallStorage
     audit: AuditStorage
     children: ChildStorage
+    heartbeats: HeartbeatStorage

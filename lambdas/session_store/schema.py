@@ -91,6 +91,7 @@ class Entity(StrEnum):
     AUDIT_EVENT = "auditEvent"
     AUDIT_CHANGE = "auditChange"
     ERASURE = "erasure"
+    HEARTBEAT = "heartbeat"
 
 
 SESSION_SK: Final = "metadata"
@@ -99,6 +100,8 @@ CONTEXT_SK_PREFIX: Final = "context#"
 CALL_SK_PREFIX: Final = "call#"
 TOOL_SK_PREFIX: Final = "tool#"
 HEARTBEAT_PK_PREFIX: Final = "heartbeat#"
+HEARTBEAT_SK: Final = "heartbeat"
+"""Of no other item: the stream's mapping leaves heartbeats out by it."""
 ERASURE_PK_PREFIX: Final = "cleanup#"
 ERASURE_SK: Final = "erasure"
 
@@ -119,6 +122,10 @@ def escape(identifier: str) -> str:
 
 def session_pk(session_id: str) -> str:
     return SESSION_PK_PREFIX + escape(session_id)
+
+
+def heartbeat_pk(region: str) -> str:
+    return HEARTBEAT_PK_PREFIX + region
 
 
 def payload_prefix(session_id: str) -> str:

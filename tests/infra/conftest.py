@@ -112,6 +112,24 @@ class Synthesized:
     def allowed(self, package: str, *, region: str = "us-east-1") -> dict[str, set[str]]:
         return self.allowed_by(self.function(package, region=region), region=region)
 
+    def rule(self, target: str, *, region: str) -> Mapping[str, Any]:
+        """The rule that starts a function on a schedule."""
+        (rule,) = (
+            rule
+            for rule in self.properties("AWS::Events::Rule", region=region)
+            if as_text(rule["Targets"][0]["Arn"]) == target
+        )
+        return rule
+
+    def retries(self, function: str, *, region: str) -> int:
+        """How often Lambda runs a function again whose run nobody waits for."""
+        (invoked,) = (
+            invoked["MaximumRetryAttempts"]
+            for invoked in self.properties("AWS::Lambda::EventInvokeConfig", region=region)
+            if as_text(invoked["FunctionName"]) == function
+        )
+        return int(invoked)
+
     def table(self, name: str) -> Mapping[str, Any]:
         """The properties of one table."""
         (table,) = (t for t in self.properties("AWS::DynamoDB::GlobalTable") if t["TableName"] == name)
@@ -143,7 +161,7 @@ def as_text(value: object) -> str:
             raise AssertionError(value)
 
 
-PACKAGES = ("session_api", "audit_consumer", "expiry_cleanup", "expiry_watch")
+PACKAGES = ("session_api", "audit_consumer", "expiry_cleanup", "expiry_watch", "heartbeat")
 """The functions of a region, by the package of the handler."""
 
 Synthesize = Callable[..., Synthesized]
@@ -182,6 +200,12 @@ def prod(synthesize: Synthesize) -> Synthesized:
 
 
 @pytest.fixture(scope="session")
+def sealed(synthesize: Synthesize) -> Synthesized:
+    """Three regions, retained and alarmed, with a key of our own."""
+    return synthesize(stage="prod", regions=",".join(REGIONS), encryption="customer_managed")
+
+
+@pytest.fixture(scope="session")
 def local(synthesize: Synthesize) -> Synthesized:
     """What the emulator gets."""
     return synthesize(target="local", stage="local", delegates="000000000000:user/tenant-a")
@@ -208,7 +232,7 @@ def cached_apart(synthesize: Synthesize) -> Synthesized:
     )
 
 
-@pytest.fixture(scope="session", params=["dev", "prod", "local"])
+@pytest.fixture(scope="session", params=["dev", "prod", "sealed", "local"])
 def every(request: pytest.FixtureRequest) -> Synthesized:
     """Each configuration in turn."""
     synthesized: Synthesized = request.getfixturevalue(request.param)

@@ -31,8 +31,9 @@ def findings(folder: Path) -> set[str]:
         {"target": "local", "stage": "local"},
         {"regions": ["us-east-1", "eu-west-1"], "account": "111122223333"},
         OPTIONS,
+        {"encryption": "customer_managed"},
     ],
-    ids=["dev", "local", "replicated", "optional"],
+    ids=["dev", "local", "replicated", "optional", "sealed"],
 )
 def test_an_unacknowledged_finding_fails_the_synthesis(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: dict[str, object]

@@ -121,6 +121,8 @@ def test_a_delegate_may_be_anyone() -> None:
         ("regions", []),
         ("regions", "us-east-1,us-east-1"),
         ("regions", "mars-1"),
+        ("regions", "us-east-1,cn-north-1"),
+        ("regions", "us-gov-west-1,us-west-2"),
         ("regions", 5),
         ("account", "1234"),
         ("retain", "yes"),

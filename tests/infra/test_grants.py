@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.infra.conftest import PACKAGES, REGIONS, Synthesized, as_text
+from tests.infra.conftest import PACKAGES, REGIONS, Synthesized
 
 EACH_FUNCTION = pytest.mark.parametrize("package", PACKAGES)
 
@@ -90,6 +90,11 @@ GRANTS: Mapping[str, Mapping[str, set[str]]] = {
         INDEXES: {"dynamodb:Query"},
         "<EventsBus.Arn>": {"events:PutEvents"},
     },
+    "heartbeat": {
+        "*": TRACING,
+        "<HeartbeatLogs.Arn>": LOG,
+        TABLE: {"dynamodb:PutItem"},
+    },
 }
 
 
@@ -140,16 +145,20 @@ def test_no_action_is_a_wildcard(every: Synthesized, package: str) -> None:
             assert not [action for action in actions if "*" in action]
 
 
-def test_of_all_that_is_granted_only_the_listing_has_a_condition(every: Synthesized) -> None:
+def test_the_listing_and_the_heartbeat_are_granted_under_conditions_and_the_key(every: Synthesized) -> None:
     for region in every.regions:
         conditions = [
-            (package, as_text(statement["Resource"]), statement["Condition"])
+            (package, statement["Action"], statement["Condition"])
             for package in PACKAGES
             for statement in every.statements(every.function(package, region=region), region=region)
-            if "Condition" in statement
+            if "Condition" in statement and "kms:" not in str(statement["Action"])
         ]
         below = {"StringEquals": {"s3:prefix": "quarantine/"}}
-        assert conditions == [("session_api", "<Quarantine.Arn>", below)]
+        own = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [f"heartbeat#{region}"]}}
+        assert conditions == [
+            ("session_api", "s3:ListBucket", below),
+            ("heartbeat", "dynamodb:PutItem", own),
+        ]
 
 
 def test_no_role_of_a_function_has_a_policy_that_is_not_its_own(every: Synthesized) -> None:

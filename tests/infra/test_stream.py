@@ -30,7 +30,7 @@ def test_heartbeats_are_not_delivered(every: Synthesized) -> None:
         (mapping,) = every.mappings("stream", region=region)
         (pattern,) = mapping["FilterCriteria"]["Filters"]
         assert json.loads(pattern["Pattern"]) == {
-            "dynamodb": {"Keys": {"pk": {"S": [{"anything-but": {"prefix": "heartbeat#"}}]}}}
+            "dynamodb": {"Keys": {"sk": {"S": [{"anything-but": ["heartbeat"]}]}}}
         }
 
 
@@ -52,6 +52,22 @@ def test_a_replicas_stream_is_looked_up_as_its_stack_is_deployed(prod: Synthesiz
     assert call["parameters"] == {"TableName": "session-store-prod"}
     (mapping,) = prod.mappings("stream", region=region)
     assert as_text(mapping["EventSourceArn"]) == "<StreamOfReplica.Table.LatestStreamArn>"
+
+
+@pytest.mark.parametrize("region", REGIONS[1:])
+def test_a_table_made_anew_has_its_replicas_looked_at_again(prod: Synthesized, region: str) -> None:
+    (lookup,) = prod.properties("Custom::AWS", region=region)
+    primary = "<SessionStore-prod-Data.PublishOutputFnGetAttSessionsStreamArn>"
+    assert as_text(lookup["PrimaryStream"]) == primary
+    assert lookup["PrimaryStream"]["Fn::GetStackOutput"]["Region"] == REGIONS[0]
+    call = json.loads(lookup["Update"])
+    assert call["physicalResourceId"] == {"responsePath": "Table.LatestStreamArn"}
+    assert call["outputPaths"] == ["Table.LatestStreamArn"]
+
+
+def test_every_region_waits_for_the_tables(every: Synthesized) -> None:
+    for stack in every.deployment.regional.values():
+        assert every.deployment.data in stack.dependencies
 
 
 @pytest.mark.parametrize("region", REGIONS[1:])

@@ -11,7 +11,14 @@ from session_store.domain.session import Session, Status
 from session_store.domain.slide import Slide
 from session_store.ports import Storage
 from session_store.services.sessions import NewSession
-from session_store.storage.memory import Memory, MemoryAudit, MemoryMessages, MemorySessions, MemoryToolCalls
+from session_store.storage.memory import (
+    Memory,
+    MemoryAudit,
+    MemoryHeartbeats,
+    MemoryMessages,
+    MemorySessions,
+    MemoryToolCalls,
+)
 from session_store.storage.memory_children import MemoryChildren
 from tests.support.samples import ALICE, DAY, NOW_MS, REGION, settings
 
@@ -81,6 +88,7 @@ class World:
             tool_calls=MemoryToolCalls(memory=self.memory),
             audit=MemoryAudit(memory=self.memory),
             children=MemoryChildren(memory=self.memory),
+            heartbeats=MemoryHeartbeats(memory=self.memory),
         )
         return store_on(storage, settings(region=region), clock=self.clock, ids=self.ids)
 

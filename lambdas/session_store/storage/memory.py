@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.erasure import Erasure
 from session_store.domain.expiry_mark import ExpiryMark, marked, marks
+from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.message import Message
 from session_store.domain.page import (
     AuditPosition,
@@ -65,6 +66,8 @@ class Memory:
     changes: dict[tuple[str, str], AuditChange] = field(default_factory=dict)
     """By stream and sequence number."""
     erasures: dict[str, Erasure] = field(default_factory=dict)
+    heartbeats: dict[str, Heartbeat] = field(default_factory=dict)
+    """By region."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +241,17 @@ class MemoryAudit:
         return Page(items=tuple(map(audit_entry_from, found.items)), next=found.next)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryHeartbeats:
+    memory: Memory
+
+    def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
+        with self.memory.lock:
+            before = self.memory.heartbeats.get(heartbeat.region)
+            self.memory.heartbeats[heartbeat.region] = heartbeat
+            return before
+
+
 def memory_storage() -> Storage:
     """An empty store."""
     memory = Memory()
@@ -247,6 +261,7 @@ def memory_storage() -> Storage:
         tool_calls=MemoryToolCalls(memory=memory),
         audit=MemoryAudit(memory=memory),
         children=MemoryChildren(memory=memory),
+        heartbeats=MemoryHeartbeats(memory=memory),
     )
 
 

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from infra.api_function import TIMEOUT
-from session_store.background import open_cleanup, open_expiry_watch
+from session_store.background import open_cleanup, open_expiry_watch, open_heart
 from session_store.bootstrap import dynamodb_client, open_store
 from session_store.deadline import Deadline
 from session_store.settings import CleanupSettings, WatchSettings
 from session_store.storage.attempts import ATTEMPT_SECONDS, ATTEMPTS, CONNECT_TIMEOUT, READ_TIMEOUT
+from session_store.storage.heartbeat_table import HeartbeatTable
 from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.revocation_endpoint import RevocationEndpoint
 from session_store.storage.session_table import SessionTable
@@ -80,6 +81,13 @@ def test_a_watch_is_opened_on_dynamodb() -> None:
     assert isinstance(watch.sessions, SessionTable)
     assert watch.sessions.shards == 7
     assert watch.sessions.client.attempts.deadline is watch.deadline
+
+
+def test_a_heart_is_opened_on_dynamodb() -> None:
+    heart = open_heart(settings(region="eu-west-1", regions=("us-east-1", "eu-west-1")))
+    assert isinstance(heart.heartbeats, HeartbeatTable)
+    assert heart.heartbeats.client.attempts.deadline is heart.deadline
+    assert (heart.region, heart.heartbeats.client.table) == ("eu-west-1", "sessions")
 
 
 def test_a_deadline_has_no_limit_until_one_is_set() -> None:

@@ -1,0 +1,51 @@
+"""The function that writes each minute, so that there is always something to replicate."""
+
+from typing import Final
+
+from aws_cdk import Duration, Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from constructs import Construct
+
+from infra.table_function import Shared, TableFunction
+from session_store.schema import heartbeat_pk
+
+EVERY: Final = Duration.minutes(1)
+TIMEOUT: Final = Duration.seconds(15)
+
+
+class Heartbeat(TableFunction):
+    """With one region too: there it is the canary of the write path.
+
+    It may put the item of its own region alone. The emulator takes that condition and does not judge it.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            shared=shared,
+            package="heartbeat",
+            description="a sign of life of this region",
+            timeout=TIMEOUT,
+            environment={},
+        )
+        self.allow(
+            "dynamodb:PutItem",
+            on=self.table_arn,
+            where={
+                "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [heartbeat_pk(Stack.of(self).region)]}
+            },
+        )
+        # A late beat is worth nothing: the next one comes in a minute.
+        self.function.configure_async_invoke(retry_attempts=0)
+        events.Rule(
+            self,
+            "Schedule",
+            description="Session store: write the heartbeat of this region",
+            schedule=events.Schedule.rate(EVERY),
+            targets=[targets.LambdaFunction(self.function, retry_attempts=0)],
+        )
+        self.alarms.on_errors(
+            self.function, "heartbeat", says="the heartbeat failed: the session table takes no writes here"
+        )

@@ -1,0 +1,110 @@
+"""One region's copy of the key that encrypts data at rest, in a stack that is there before any of them.
+
+The primary region has the key itself, every other one a replica of it: a multi-Region key, with the same
+key material and one id.
+"""
+
+from typing import Final
+
+from aws_cdk import Environment, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from infra import names
+from infra.config import Config
+
+ALARM_ACTIONS: Final = ("kms:Decrypt", "kms:GenerateDataKey")
+LOG_ACTIONS: Final = (
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey",
+    "kms:GenerateDataKeyWithoutPlaintext",
+    "kms:ReEncryptFrom",
+    "kms:ReEncryptTo",
+)
+
+
+class KeyStack(Stack):
+    """``primary`` is the stack of the primary region; None: this is it."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        env: Environment,
+        primary: "KeyStack | None",
+    ) -> None:
+        super().__init__(scope, construct_id, env=env, description="Session store: the key of one region")
+        if primary is None:
+            self.key_arn = self._primary_key(config)
+        else:
+            self.key_arn = self._replica_key(config, of=primary.key_arn)
+        alias = kms.CfnAlias(
+            self, "Alias", alias_name=f"alias/session-store-{config.stage}", target_key_id=self.key_arn
+        )
+        alias.apply_removal_policy(config.removal)
+
+    def _primary_key(self, config: Config) -> str:
+        key = kms.Key(
+            self,
+            "Key",
+            description=_description(config),
+            multi_region=True,
+            enable_key_rotation=True,
+            policy=self._policy(config),
+            removal_policy=config.removal,
+        )
+        return key.key_arn
+
+    def _replica_key(self, config: Config, *, of: str) -> str:
+        """It rotates with the primary key, at once; its policy is its own."""
+        key = kms.CfnReplicaKey(
+            self,
+            "Key",
+            description=_description(config),
+            primary_key_arn=of,
+            key_policy=self._policy(config),
+        )
+        key.apply_removal_policy(config.removal)
+        return key.attr_arn
+
+    def _policy(self, config: Config) -> iam.PolicyDocument:
+        """Who may use the key is told by the roles' own policies; services that have none are told here."""
+        account = {"aws:SourceAccount": self.account}
+        alarms = self._arn("cloudwatch", f"alarm:session-store-{config.stage}-*")
+        logs = self._arn("logs", f"log-group:{names.regional_stack(config.stage, self.region)}-*")
+        return iam.PolicyDocument(
+            statements=[
+                iam.PolicyStatement(
+                    sid="Policies",
+                    actions=["kms:*"],
+                    resources=["*"],
+                    principals=[iam.AccountRootPrincipal()],
+                ),
+                iam.PolicyStatement(
+                    sid="Alarms",
+                    actions=list(ALARM_ACTIONS),
+                    resources=["*"],
+                    principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                    conditions={"StringEquals": account, "ArnLike": {"aws:SourceArn": alarms}},
+                ),
+                iam.PolicyStatement(
+                    sid="Logs",
+                    actions=list(LOG_ACTIONS),
+                    resources=["*"],
+                    principals=[iam.ServicePrincipal(f"logs.{self.region}.amazonaws.com")],
+                    conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": logs}},
+                ),
+            ]
+        )
+
+    def _arn(self, service: str, resource: str) -> str:
+        return f"arn:{self.partition}:{service}:{self.region}:{self.account}:{resource}"
+
+
+def _description(config: Config) -> str:
+    return f"Session store, stage {config.stage}: data at rest"

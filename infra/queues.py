@@ -1,0 +1,40 @@
+"""Queues as all of ours are: kept for a fortnight, encrypted, reached by TLS alone."""
+
+from typing import TYPE_CHECKING, Final, cast
+
+from aws_cdk import Duration
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.table_function import Shared
+
+if TYPE_CHECKING:
+    from aws_cdk.aws_sqs import CfnQueue
+
+RETENTION: Final = Duration.days(14)
+
+
+def queue(
+    scope: Construct,
+    construct_id: str,
+    *,
+    shared: Shared,
+    visibility: Duration | None = None,
+    gives_up_to: sqs.DeadLetterQueue | None = None,
+) -> sqs.Queue:
+    """A key of our own is set on the resource: told of it, CDK would grant each role wildcards of actions."""
+    made = sqs.Queue(
+        scope,
+        construct_id,
+        retention_period=RETENTION,
+        visibility_timeout=visibility,
+        dead_letter_queue=gives_up_to,
+        encryption=sqs.QueueEncryption.SQS_MANAGED if shared.key is None else sqs.QueueEncryption.UNENCRYPTED,
+        # The emulator speaks plain HTTP, on loopback alone.
+        enforce_ssl=not shared.config.is_local,
+    )
+    if shared.key is not None:
+        resource = cast("CfnQueue", made.node.default_child)
+        resource.sqs_managed_sse_enabled = None
+        resource.kms_master_key_id = shared.key.key_arn
+    return made

@@ -1,0 +1,32 @@
+"""A write each minute in each region: replication is measured only while something is written."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from session_store.deadline import Deadline
+from session_store.domain.heartbeat import Heartbeat
+from session_store.domain.session import Author
+from session_store.ports import Clock, HeartbeatStorage
+
+PRINCIPAL: Final = "session-store heartbeat"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heart:
+    """Where there is one region alone it is the canary of the write path: it fails before callers tell."""
+
+    heartbeats: HeartbeatStorage
+    clock: Clock
+    deadline: Deadline
+    region: str
+
+    def beat(self, *, request_id: str) -> int | None:
+        """The milliseconds since the beat before; None for the first one.
+
+        Raises:
+            ThrottledError, OutcomeUnknownError: the table took no write, or did not say so.
+        """
+        author = Author(principal=PRINCIPAL, request_id=request_id)
+        heartbeat = Heartbeat(region=self.region, at=self.clock.now_ms(), author=author)
+        before = self.heartbeats.beat(heartbeat)
+        return None if before is None else heartbeat.at - before.at

@@ -1,0 +1,178 @@
+"""A key of our own: one multi-Region key, a replica in each other region, and all data at rest under it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.infra.conftest import PACKAGES, REGIONS, Synthesize, Synthesized, as_text
+
+PRIMARY, *OTHERS = REGIONS
+IN_EACH_REGION = pytest.mark.parametrize("region", REGIONS)
+TABLE_USE = {
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey",
+    "kms:GenerateDataKeyWithoutPlaintext",
+    "kms:ReEncryptFrom",
+    "kms:ReEncryptTo",
+}
+USE: Mapping[str, Mapping[str, set[str]]] = {
+    "session_api": {"dynamodb": TABLE_USE, "sqs": {"kms:Decrypt", "kms:GenerateDataKey"}},
+    "audit_consumer": {
+        "dynamodb": TABLE_USE,
+        "sqs": {"kms:Decrypt", "kms:GenerateDataKey"},
+        "s3": {"kms:GenerateDataKey"},
+    },
+    "expiry_cleanup": {"dynamodb": TABLE_USE, "sqs": {"kms:Decrypt"}},
+    "expiry_watch": {"dynamodb": TABLE_USE},
+    "heartbeat": {"dynamodb": TABLE_USE},
+}
+"""What each function may have done with the key, by the service that does it."""
+
+
+def key_of(region: str) -> str:
+    """The ARN of a region's key, as other stacks have it."""
+    return f"<SessionStore-prod-Key-{region}.PublishOutputFnGetAttKeyArn>"
+
+
+def policy_of(synthesized: Synthesized, region: str) -> list[Mapping[str, Any]]:
+    kind = "AWS::KMS::Key" if region == PRIMARY else "AWS::KMS::ReplicaKey"
+    found = {name: each for name, each in synthesized.resources(kind).items() if f"Key-{region}/" in name}
+    ((_, key),) = found.items()
+    statements: list[Mapping[str, Any]] = key["Properties"]["KeyPolicy"]["Statement"]
+    return statements
+
+
+def test_without_one_there_is_no_key_and_nothing_may_use_one(dev: Synthesized, prod: Synthesized) -> None:
+    for synthesized in (dev, prod):
+        assert not [file for file in synthesized.files if "-Key-" in file.name or "kms:" in file.read_text()]
+
+
+def test_the_primary_region_has_the_key_and_the_others_replicas_of_it(sealed: Synthesized) -> None:
+    (key,) = sealed.properties("AWS::KMS::Key")
+    assert (key["MultiRegion"], key["EnableKeyRotation"]) == (True, True)
+    replicas = sealed.resources("AWS::KMS::ReplicaKey")
+    assert {name.partition("/")[0] for name in replicas} == {f"SessionStore-prod-Key-{r}" for r in OTHERS}
+    for replica in replicas.values():
+        of = replica["Properties"]["PrimaryKeyArn"]
+        assert as_text(of) == key_of(PRIMARY)
+        assert of["Fn::GetStackOutput"]["Region"] == PRIMARY
+
+
+def test_every_region_knows_its_key_by_the_same_alias(sealed: Synthesized) -> None:
+    aliases = sealed.properties("AWS::KMS::Alias")
+    assert [alias["AliasName"] for alias in aliases] == ["alias/session-store-prod"] * len(REGIONS)
+
+
+def test_keys_are_retained_with_the_data_they_encrypt_and_go_with_data_that_go(
+    sealed: Synthesized, synthesize: Synthesize
+) -> None:
+    def policies(synthesized: Synthesized) -> set[tuple[str, str]]:
+        kinds = ("AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::KMS::Alias")
+        found = [key for kind in kinds for key in synthesized.resources(kind).values()]
+        return {(key["DeletionPolicy"], key["UpdateReplacePolicy"]) for key in found}
+
+    assert policies(sealed) == {("Retain", "Retain")}
+    one = synthesize(encryption="customer_managed")
+    assert policies(one) == {("Delete", "Delete")}
+    assert [name.partition("/")[0] for name in one.resources("AWS::KMS::Key")] == [
+        "SessionStore-dev-Key-us-east-1"
+    ]
+    assert one.resources("AWS::KMS::ReplicaKey") == {}
+
+
+def test_a_key_is_there_before_what_it_encrypts(sealed: Synthesized) -> None:
+    deployment = sealed.deployment
+    keys = deployment.keys
+    assert set(keys) == set(REGIONS)
+    assert {keys[region] for region in REGIONS} <= set(deployment.data.dependencies)
+    for region in REGIONS:
+        assert keys[region] in deployment.regional[region].dependencies
+    for region in OTHERS:
+        assert keys[PRIMARY] in keys[region].dependencies
+
+
+@pytest.mark.parametrize("name", ["session-store-prod", "session-store-audit-prod"])
+def test_each_replica_of_both_tables_is_under_the_key_of_its_region(sealed: Synthesized, name: str) -> None:
+    table = sealed.table(name)
+    assert table["SSESpecification"] == {"SSEEnabled": True, "SSEType": "KMS"}
+    under = {
+        replica["Region"]: replica["SSESpecification"]["KMSMasterKeyId"] for replica in table["Replicas"]
+    }
+    assert {region: as_text(key) for region, key in under.items()} == {r: key_of(r) for r in REGIONS}
+    assert {region: key["Fn::GetStackOutput"]["Region"] for region, key in under.items()} == {
+        region: region for region in REGIONS
+    }
+
+
+@IN_EACH_REGION
+def test_queues_topic_and_logs_are_under_the_key_of_their_region(sealed: Synthesized, region: str) -> None:
+    kinds = {
+        "AWS::SQS::Queue": "KmsMasterKeyId",
+        "AWS::SNS::Topic": "KmsMasterKeyId",
+        "AWS::Logs::LogGroup": "KmsKeyId",
+    }
+    for kind, named in kinds.items():
+        found = sealed.properties(kind, region=region)
+        assert found, kind
+        assert {as_text(each.get(named, "none")) for each in found} == {key_of(region)}, kind
+        assert not [each for each in found if "SqsManagedSseEnabled" in each]
+
+
+@IN_EACH_REGION
+def test_the_quarantine_is_under_the_key_of_its_region(sealed: Synthesized, region: str) -> None:
+    for bucket in sealed.properties("AWS::S3::Bucket", region=region):
+        (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+        assert rule["BucketKeyEnabled"] is True
+        by = rule["ServerSideEncryptionByDefault"]
+        assert (by["SSEAlgorithm"], as_text(by["KMSMasterKeyID"])) == ("aws:kms", key_of(region))
+
+
+@IN_EACH_REGION
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_function_may_use_its_regions_key_through_the_services_it_calls_alone(
+    sealed: Synthesized, package: str, region: str
+) -> None:
+    used: dict[str, set[str]] = {}
+    for statement in sealed.statements(sealed.function(package, region=region), region=region):
+        named = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
+        if not [action for action in named if action.startswith("kms:")]:
+            continue
+        assert as_text(statement["Resource"]) == key_of(region)
+        ((operator, condition),) = statement["Condition"].items()
+        assert (operator, list(condition)) == ("StringEquals", ["kms:ViaService"])
+        service = condition["kms:ViaService"].removesuffix(f".{region}.amazonaws.com")
+        assert service not in used
+        used[service] = set(named)
+    assert used == USE[package]
+
+
+@IN_EACH_REGION
+def test_the_keys_policy_lets_in_the_account_its_alarms_and_its_logs(
+    sealed: Synthesized, region: str
+) -> None:
+    account, alarms, logs = policy_of(sealed, region)
+    assert (account["Action"], as_text(account["Principal"]["AWS"])) == (
+        "kms:*",
+        "arn:aws:iam::<AWS::AccountId>:root",
+    )
+    assert alarms["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert set(alarms["Action"]) == {"kms:Decrypt", "kms:GenerateDataKey"}
+    assert as_text(alarms["Condition"]["StringEquals"]["aws:SourceAccount"]) == "<AWS::AccountId>"
+    source = alarms["Condition"]["ArnLike"]["aws:SourceArn"]
+    assert as_text(source) == f"arn:aws:cloudwatch:{region}:<AWS::AccountId>:alarm:session-store-prod-*"
+    assert logs["Principal"] == {"Service": f"logs.{region}.amazonaws.com"}
+    assert set(logs["Action"]) == TABLE_USE
+    context = logs["Condition"]["ArnLike"]["kms:EncryptionContext:aws:logs:arn"]
+    groups = f"SessionStore-prod-Regional-{region}-*"
+    assert as_text(context) == f"arn:aws:logs:{region}:<AWS::AccountId>:log-group:{groups}"
+
+
+@IN_EACH_REGION
+def test_no_other_role_is_let_near_the_key(sealed: Synthesized, region: str) -> None:
+    of_functions = {sealed.function(package, region=region)["Role"]["Fn::GetAtt"][0] for package in PACKAGES}
+    for policy in sealed.properties("AWS::IAM::Policy", region=region):
+        if "kms:" in str(policy):
+            assert {role["Ref"] for role in policy["Roles"]} <= of_functions

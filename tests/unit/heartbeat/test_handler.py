@@ -1,0 +1,48 @@
+"""The heartbeat's function, as the schedule starts it."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from session_store.deadline import Deadline
+from session_store.errors import ThrottledError
+from session_store.storage.memory import Memory, MemoryHeartbeats
+from tests.support.functions import load
+from tests.support.lambda_context import REQUEST_ID, Context
+from tests.support.samples import REGION
+from tests.support.world import World
+
+SCHEDULED = {"source": "aws.events", "detail-type": "Scheduled Event", "detail": {}}
+
+
+def test_a_run_beats_counts_and_ends_in_time(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = load(monkeypatch, "heartbeat")
+    memory, deadline = Memory(), Deadline()
+    beating = MemoryHeartbeats(memory=memory)
+    heart = replace(module.heart, heartbeats=beating, clock=world.clock, deadline=deadline)
+    monkeypatch.setattr(module, "heart", heart)
+    module.handler(SCHEDULED, Context("heartbeat", seconds=15))
+    world.clock.pass_(60)
+    module.handler(SCHEDULED, Context("heartbeat", seconds=15))
+    assert memory.heartbeats[REGION].author.request_id == REQUEST_ID
+    assert 10 < deadline.remaining() <= 15
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["Heartbeats"] for line in lines if "_aws" in line] == [[1.0], [1.0]]
+    assert [line.get("since_last_ms") for line in lines if line.get("message") == "beat"] == [None, 60_000]
+
+
+def test_a_beat_that_the_table_does_not_take_is_an_error_of_the_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Throttled:
+        def beat(self, _: Any) -> None:
+            raise ThrottledError
+
+    module = load(monkeypatch, "heartbeat")
+    monkeypatch.setattr(module, "heart", replace(module.heart, heartbeats=Throttled()))
+    with pytest.raises(ThrottledError), pytest.warns(UserWarning, match="No application metrics"):
+        module.handler(SCHEDULED, Context("heartbeat"))

@@ -1,0 +1,34 @@
+"""A sign of life of each region."""
+
+from session_store.deadline import Deadline
+from session_store.domain.heartbeat import Heartbeat
+from session_store.domain.session import Author
+from session_store.services.heartbeat import PRINCIPAL, Heart
+from session_store.storage.memory import MemoryHeartbeats
+from tests.support.samples import NOW_MS
+from tests.support.world import World
+
+
+def a_heart(world: World, region: str) -> Heart:
+    return Heart(
+        heartbeats=MemoryHeartbeats(memory=world.memory),
+        clock=world.clock,
+        deadline=Deadline(),
+        region=region,
+    )
+
+
+def test_a_beat_is_kept_for_its_region_and_says_who_wrote_it(world: World) -> None:
+    a_heart(world, "us-east-1").beat(request_id="first")
+    a_heart(world, "eu-west-1").beat(request_id="second")
+    assert world.memory.heartbeats == {
+        region: Heartbeat(region=region, at=NOW_MS, author=Author(principal=PRINCIPAL, request_id=request))
+        for region, request in (("us-east-1", "first"), ("eu-west-1", "second"))
+    }
+
+
+def test_a_beat_tells_how_long_ago_the_one_before_was(world: World) -> None:
+    heart = a_heart(world, "us-east-1")
+    assert heart.beat(request_id="r") is None
+    world.clock.pass_(61.5)
+    assert heart.beat(request_id="r") == 61_500
