@@ -79,6 +79,7 @@ class DataStack(Stack):
                 of_replicas = {region: key_arns[region] for region in config.replicas}
                 return dynamodb.TableEncryptionV2.customer_managed_key(key, of_replicas)
 
+
 def _changes(scope: Construct) -> kinesis.Stream:
     """Every change once more, for the owner's own consumers; it holds nothing that the table lacks."""
     return kinesis.Stream(
