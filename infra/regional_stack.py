@@ -6,6 +6,7 @@ from constructs import Construct
 
 from infra.alarm_topic import alarm_topic
 from infra.alarms import Alarms
+from infra.api_alarms import alarm_on_api
 from infra.api_function import ApiFunction
 from infra.audit_consumer import AuditConsumer, table_with_stream
 from infra.cleanup import CleanupQueue, ExpiryCleanup
@@ -14,6 +15,8 @@ from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
 from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.rest_api import SessionRestApi
+from infra.session_census import SessionCensus
+from infra.table_alarms import alarm_on_tables
 from infra.table_function import Shared, dependencies_layer
 
 
@@ -38,6 +41,8 @@ class RegionalStack(Stack):
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
         handler = ApiFunction(self, "SessionApi", shared=shared)
         rest = SessionRestApi(self, "Rest", config=config, function=handler.function)
+        alarm_on_api(self.alarms, stage=rest.api.deployment_stage, function=handler.function)
+        alarm_on_tables(self.alarms, config=config)
         events = SessionEvents(self, "Events", config=config)
         self.cleanup = CleanupQueue(self, "CleanupQueue", shared=shared)
         ExpiryCleanup(self, "ExpiryCleanup", shared=shared, cleanup=self.cleanup, session_events=events)
@@ -49,6 +54,8 @@ class RegionalStack(Stack):
             cleanup=self.cleanup,
         )
         ExpiryWatch(self, "ExpiryWatch", shared=shared, session_events=events)
+        if config.census_minutes:
+            SessionCensus(self, "SessionCensus", shared=shared)
         connect_redrive(
             self,
             handler.function,

@@ -61,6 +61,7 @@ class TableFunction(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         config = shared.config
+        self.package = package
         self.alarms = shared.alarms
         built_for = platform_for(config.target)
         log_group = logs.LogGroup(self, "Logs", retention=config.log_retention, removal_policy=config.removal)
@@ -88,6 +89,7 @@ class TableFunction(Construct):
             log_group=log_group,
             environment={**_environment(config, package), **environment},
         )
+        self.alarms.on_throttles(self.function, service_of(package))
 
     def allow(self, *actions: str, on: str) -> None:
         """Let the function do these actions on one resource."""

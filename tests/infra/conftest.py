@@ -131,7 +131,7 @@ def as_text(value: object) -> str:
             raise AssertionError(value)
 
 
-PACKAGES = ("session_api", "audit_consumer", "expiry_cleanup", "expiry_watch")
+PACKAGES = ("session_api", "audit_consumer", "expiry_cleanup", "expiry_watch", "session_census")
 """The functions of a region, by the package of the handler."""
 
 Synthesize = Callable[..., Synthesized]

@@ -22,6 +22,7 @@ READ: Mapping[str, set[str]] = {
     "audit_consumer": {*Env, *StreamEnv},
     "expiry_cleanup": {*Env, *BusEnv, *CleanupEnv},
     "expiry_watch": {*Env, *BusEnv, *WatchEnv},
+    "session_census": {*Env},
 }
 OPTIONAL = {
     Env.DELEGATES,

@@ -90,6 +90,11 @@ GRANTS: Mapping[str, Mapping[str, set[str]]] = {
         INDEXES: {"dynamodb:Query"},
         "<EventsBus.Arn>": {"events:PutEvents"},
     },
+    "session_census": {
+        "*": TRACING,
+        "<SessionCensusLogs.Arn>": LOG,
+        INDEXES: {"dynamodb:Query"},
+    },
 }
 
 
