@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
 
@@ -45,21 +46,24 @@ def alarm_on_tables(alarms: Alarms, *, config: Config) -> None:
         "audit-table": {"TableName": config.audit_table_name},
     }
     for name, dimensions in throttled.items():
+        for kind in ("Read", "Write"):
+            alarms.add(
+                f"{name}-{kind.lower()}-throttles",
+                says=f"DynamoDB throttles {kind.lower()}s of the {name.replace('-', ' ')}",
+                metric=_metric(f"{kind}ThrottleEvents", dimensions, period=SHORT),
+                above=THROTTLED,
+                periods=MINUTES,
+                of=OUT_OF,
+                section="table-throttles",
+            )
+    if not config.is_local:
+        # The emulator knows no arithmetic of metrics.
         alarms.add(
-            f"{name}-throttles",
-            says=f"DynamoDB throttles the {name.replace('-', ' ')}",
-            metric=_throttles(dimensions),
-            above=THROTTLED,
-            periods=MINUTES,
-            of=OUT_OF,
-            section="table-throttles",
+            "table-errors",
+            says="DynamoDB fails to do what it is asked",
+            metric=_system_errors(table),
+            above=FAILED,
         )
-    alarms.add(
-        "table-errors",
-        says="DynamoDB fails to do what it is asked",
-        metric=_system_errors(table),
-        above=FAILED,
-    )
     alarms.add(
         "transaction-conflicts",
         says="writes of the same sessions keep meeting each other",
@@ -67,18 +71,6 @@ def alarm_on_tables(alarms: Alarms, *, config: Config) -> None:
         above=CONFLICTS,
         periods=2,
         of=3,
-    )
-
-
-def _throttles(dimensions: dict[str, str]) -> cloudwatch.MathExpression:
-    """Reads and writes; either is told only in minutes in which it happened."""
-    return cloudwatch.MathExpression(
-        expression="FILL(reads, 0) + FILL(writes, 0)",
-        using_metrics={
-            "reads": _metric("ReadThrottleEvents", dimensions),
-            "writes": _metric("WriteThrottleEvents", dimensions),
-        },
-        period=SHORT,
     )
 
 
@@ -97,7 +89,7 @@ def _spelled(operation: dynamodb.Operation) -> str:
     return "".join(word.capitalize() for word in operation.name.split("_"))
 
 
-def _metric(name: str, dimensions: dict[str, str]) -> cloudwatch.Metric:
+def _metric(name: str, dimensions: dict[str, str], *, period: Duration = LONG) -> cloudwatch.Metric:
     return cloudwatch.Metric(
-        namespace=NAMESPACE, metric_name=name, dimensions_map=dimensions, period=LONG, statistic="Sum"
+        namespace=NAMESPACE, metric_name=name, dimensions_map=dimensions, period=period, statistic="Sum"
     )
