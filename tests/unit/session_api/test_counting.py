@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from session_api import counting
 from session_api.counting import OF_PROBLEMS
 from session_api.operations import OPERATIONS
 from session_api.problems import PROBLEMS
@@ -116,6 +117,21 @@ def test_reading_writing_state_and_refusing_are_counted_as_such_alone(
     api.call("GET", f"/sessions/{SESSION_ID}")
     api.call("GET", "/nothing")
     assert api.counts() == {Metric.REFUSED: 2}
+
+
+@pytest.mark.parametrize(("beyond", "large"), [(0, {Metric.LARGE_SESSION: 1}), (-1, {})])
+def test_a_session_is_large_from_the_limit_on(
+    api: InProcessApi,
+    session_id: str,
+    monkeypatch: pytest.MonkeyPatch,
+    beyond: int,
+    large: dict[str, float],
+) -> None:
+    size = len(api.call("GET", f"/sessions/{session_id}").text)
+    api.counts()
+    monkeypatch.setattr(counting, "LARGE_SESSION", size - beyond)
+    api.call("GET", f"/sessions/{session_id}")
+    assert api.counts() == {Metric.SERVED: 1, **large}
 
 
 def test_only_problems_that_are_declared_are_counted_beside_refused() -> None:
