@@ -80,6 +80,16 @@ class Alarms(Construct):
         errors = function.metric_errors(period=LONG, statistic="Sum")
         self.add(f"{name}-errors", says=says, metric=errors, above=0)
 
+    def on_throttles(self, function: lambda_.IFunction, name: str) -> None:
+        """The function was to run and Lambda let it not: the account runs as much at once as it may."""
+        self.add(
+            f"{name}-throttles",
+            says=f"Lambda throttles {name}",
+            metric=function.metric_throttles(period=LONG, statistic="Sum"),
+            above=0,
+            section="function-throttles",
+        )
+
     def on_depth(self, queue: sqs.IQueue, name: str, *, says: str) -> None:
         """A message lies in a dead-letter queue."""
         depth = queue.metric_approximate_number_of_messages_visible(period=SHORT, statistic="Maximum")

@@ -7,10 +7,12 @@ from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra.alarms import LONG, counted
 from infra.config import Config
 from infra.event_bus import SessionEvents
 from infra.queues import queue
 from infra.table_function import Shared, TableFunction
+from session_store.metric_names import Metric
 from session_store.schema import BusEnv, CleanupEnv
 
 TIMEOUT: Final = Duration.minutes(5)
@@ -20,6 +22,9 @@ VISIBILITY: Final = Duration.seconds(6 * TIMEOUT.to_seconds())
 DELIVERIES: Final = 10
 """Before a message is given up: five hours for an authorization server to come back, or ten runs' worth of
 children."""
+
+LATE: Final = Duration.hours(1)
+"""Two deliveries that failed, or more sessions ending than are cleaned up."""
 
 BATCH: Final = 1
 """A session with a million children keeps no other waiting."""
@@ -42,6 +47,12 @@ class CleanupQueue(Construct):
             gives_up_to=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),
         )
         shared.alarms.on_depth(self.dead_letters, "cleanup", says="the clean-up after a session was given up")
+        shared.alarms.add(
+            "cleanup-late",
+            says="the clean-up after a session waits",
+            metric=self.queue.metric_approximate_age_of_oldest_message(period=LONG, statistic="Maximum"),
+            above=LATE.to_seconds(),
+        )
 
 
 class ExpiryCleanup(TableFunction):
@@ -80,6 +91,12 @@ class ExpiryCleanup(TableFunction):
             )
         )
         self.alarms.on_errors(self.function, "expiry-cleanup", says="the clean-up after a session failed")
+        self.alarms.add(
+            "credentials-failed",
+            says="a credential of an ended session was not revoked",
+            metric=counted(Metric.CREDENTIALS_FAILED, by="expiry_cleanup"),
+            above=0,
+        )
 
     def _secrets_arn(self, config: Config) -> str:
         stack = Stack.of(self)

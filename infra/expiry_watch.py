@@ -3,11 +3,10 @@
 from typing import Final
 
 from aws_cdk import Duration
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
 from infra.event_bus import SessionEvents
+from infra.schedule import run_every
 from infra.table_function import Shared, TableFunction
 from session_store.schema import BusEnv, WatchEnv
 
@@ -40,13 +39,5 @@ class ExpiryWatch(TableFunction):
         self.allow("dynamodb:UpdateItem", on=self.table_arn)
         self.allow("dynamodb:Query", on=self.indexes_arn)
         session_events.bus.grant_put_events_to(self.role)
-        # What a failed run did not come to, the next one finds: a retry would only run beside it.
-        self.function.configure_async_invoke(retry_attempts=0)
-        events.Rule(
-            self,
-            "Schedule",
-            description="Session store: look for sessions that are about to end",
-            schedule=events.Schedule.rate(EVERY),
-            targets=[targets.LambdaFunction(self.function)],
-        )
+        run_every(EVERY, self, about="look for sessions that are about to end")
         self.alarms.on_errors(self.function, "expiry-watch", says="the watch over session ends failed")

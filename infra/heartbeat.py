@@ -3,10 +3,9 @@
 from typing import Final
 
 from aws_cdk import Duration, Stack
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
+from infra.schedule import run_every
 from infra.table_function import Shared, TableFunction
 from session_store.schema import heartbeat_pk
 
@@ -37,15 +36,7 @@ class Heartbeat(TableFunction):
                 "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [heartbeat_pk(Stack.of(self).region)]}
             },
         )
-        # A late beat is worth nothing: the next one comes in a minute.
-        self.function.configure_async_invoke(retry_attempts=0)
-        events.Rule(
-            self,
-            "Schedule",
-            description="Session store: write the heartbeat of this region",
-            schedule=events.Schedule.rate(EVERY),
-            targets=[targets.LambdaFunction(self.function, retry_attempts=0)],
-        )
+        run_every(EVERY, self, about="write the heartbeat of this region")
         self.alarms.on_errors(
             self.function, "heartbeat", says="the heartbeat failed: the session table takes no writes here"
         )

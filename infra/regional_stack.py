@@ -7,6 +7,7 @@ from constructs import Construct
 
 from infra.alarm_topic import alarm_topic
 from infra.alarms import Alarms
+from infra.api_alarms import alarm_on_api
 from infra.api_function import ApiFunction
 from infra.audit_consumer import AuditConsumer, table_with_stream
 from infra.cache_network import Placement
@@ -19,6 +20,8 @@ from infra.heartbeat import Heartbeat
 from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.replication_alarms import watch_replication
 from infra.rest_api import SessionRestApi
+from infra.session_census import SessionCensus
+from infra.table_alarms import alarm_on_tables
 from infra.table_function import Shared, dependencies_layer
 from infra.web_acl import WebAcl
 
@@ -48,6 +51,8 @@ class RegionalStack(Stack):
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
         handler = ApiFunction(self, "SessionApi", shared=shared, placement=placement)
         rest = SessionRestApi(self, "Rest", shared=shared, function=handler.function)
+        alarm_on_api(self.alarms, stage=rest.api.deployment_stage, function=handler.function)
+        alarm_on_tables(self.alarms, config=config)
         if config.web_acl:
             WebAcl(self, "WebAcl", config=config, stage=rest.api.deployment_stage)
         if config.dax_nodes:
@@ -63,6 +68,8 @@ class RegionalStack(Stack):
             cleanup=self.cleanup,
         )
         ExpiryWatch(self, "ExpiryWatch", shared=shared, session_events=events)
+        if config.census_minutes:
+            SessionCensus(self, "SessionCensus", shared=shared)
         Heartbeat(self, "Heartbeat", shared=shared)
         watch_replication(self.alarms, config=config, source=self.region)
         connect_redrive(

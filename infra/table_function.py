@@ -86,6 +86,7 @@ class TableFunction(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         config = shared.config
+        self.package = package
         self.alarms = shared.alarms
         self._key = shared.key
         built_for = platform_for(config.target)
@@ -124,6 +125,7 @@ class TableFunction(Construct):
         self.allow_key(*TABLE_KEY_ACTIONS, through="dynamodb")
         if placement is not None:
             self._let_lambda_connect()
+        self.alarms.on_throttles(self.function, service_of(package))
 
     def allow(self, *actions: str, on: str, where: Mapping[str, Mapping[str, object]] | None = None) -> None:
         """Let the function do these actions on one resource, under the conditions of ``where``."""

@@ -11,6 +11,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from session_store.background import open_cleanup
+from session_store.domain.session_end import EndReason
 from session_store.metric_names import Metric
 from session_store.settings import read_cleanup_settings, read_settings
 from session_store.storage.cleanup_queue import session_end_from
@@ -25,14 +26,22 @@ cleanup = open_cleanup(read_settings(os.environ), read_cleanup_settings(os.envir
 def clean(record: SQSRecord, lambda_context: LambdaContext) -> None:
     """What follows one session's end; an error leaves the message in the queue."""
     try:
-        children = cleanup.run(session_end_from(record.body), request_id=lambda_context.aws_request_id)
+        end = session_end_from(record.body)
+        cleaned = cleanup.run(end, request_id=lambda_context.aws_request_id)
     except Exception as error:
-        metrics.add_metric(name=Metric.CLEANUP_FAILED, unit=MetricUnit.Count, value=1)
+        count(Metric.CLEANUP_FAILED, 1)
         # The type alone: an error's text may quote what a message holds.
         logger.error("not cleaned up", message_id=record.message_id, error=type(error).__name__)  # noqa: TRY400
         raise
-    metrics.add_metric(name=Metric.CLEANED_UP, unit=MetricUnit.Count, value=1)
-    metrics.add_metric(name=Metric.CHILDREN_DELETED, unit=MetricUnit.Count, value=children)
+    count(Metric.CLEANED_UP, 1)
+    count(Metric.SESSIONS_EXPIRED, int(end.reason is EndReason.EXPIRED))
+    count(Metric.CHILDREN_DELETED, cleaned.children)
+    count(Metric.CREDENTIALS_REVOKED, cleaned.revoked)
+    count(Metric.CREDENTIALS_FAILED, cleaned.failed)
+
+
+def count(metric: Metric, number: int) -> None:
+    metrics.add_metric(name=metric, unit=MetricUnit.Count, value=number)
 
 
 @logger.inject_lambda_context

@@ -10,6 +10,7 @@ from session_api.lists import PAGED, page_request
 from session_api.operations import Parameter, Reply, operation
 from session_api.requests import Request
 from session_store.domain.page import MessagePosition
+from session_store.metric_names import Metric
 
 CONTEXT: Final = "/sessions/{sessionId}/context"
 ORDERS: Final = ["asc", "desc"]
@@ -29,6 +30,7 @@ ORDERS: Final = ["asc", "desc"]
         problems.MISDIRECTED,
         problems.OUTCOME_UNKNOWN,
     ),
+    counts=Metric.MESSAGES_APPENDED,
 )
 def append_messages(request: Request) -> Reply:
     """Append messages, each once for ever: 200 where all of them were there already.
@@ -40,7 +42,12 @@ def append_messages(request: Request) -> Reply:
         request.caller, request.session_id, request.body.meaning(), atomic=request.body.atomic
     )
     items = [message_answer(message) for message in appended.messages]
-    return Reply(value=AppendedMessages(items=items), status=201 if appended.created else 200)
+    return Reply(
+        value=AppendedMessages(items=items),
+        status=201 if appended.created else 200,
+        done=appended.created,
+        replayed=len(items) - appended.created,
+    )
 
 
 @operation(

@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger, Metrics, Tracer
 from aws_lambda_powertools.logging import correlation_paths
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from session_api.counting import Counting
 from session_api.resolver import Resolver
 from session_store.bootstrap import open_store
 from session_store.settings import read_redrive_settings, read_settings
@@ -17,7 +18,7 @@ metrics = Metrics()
 
 settings = read_settings(os.environ)
 store = open_store(settings, read_redrive_settings(os.environ))
-resolver = Resolver(store=store, settings=settings, logger=logger, metrics=metrics)
+resolver = Resolver(store=store, settings=settings, logger=logger, counting=Counting(metrics=metrics))
 app = resolver.build()
 
 

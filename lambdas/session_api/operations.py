@@ -10,6 +10,7 @@ import msgspec
 from session_api import problems
 from session_api.problems import Problem
 from session_api.requests import Request
+from session_store.metric_names import Metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +24,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a route answers; ``value`` None is an empty body."""
+    """What a route answers; ``value`` None is an empty body.
+
+    ``done``: how many of what its operation counts are new by this request; ``replayed``: how many were
+    there already.
+    """
 
     value: msgspec.Struct | None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    done: int = 1
+    replayed: int = 0
 
 
 Run = Callable[[Request], Reply]
@@ -49,6 +56,7 @@ class Operation:
     problems: tuple[Problem, ...]
     conditional: bool
     anonymous: bool
+    counts: Metric | None
 
     @property
     def name(self) -> str:
@@ -77,8 +85,12 @@ def operation(
     refusals: tuple[Problem, ...] = (),
     conditional: bool = False,
     anonymous: bool = False,
+    counts: Metric | None = None,
 ) -> Callable[[Run], Run]:
-    """Declare a route. ``conditional``: it takes If-Match. ``anonymous``: it needs no caller."""
+    """Declare a route. ``conditional``: it takes If-Match. ``anonymous``: it needs no caller.
+
+    ``counts``: what each reply adds its ``done`` to.
+    """
 
     def declare(run: Run) -> Run:
         summary, _, description = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
@@ -97,6 +109,7 @@ def operation(
                 problems=(*shared, *refusals),
                 conditional=conditional,
                 anonymous=anonymous,
+                counts=counts,
             )
         )
         return run

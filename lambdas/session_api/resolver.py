@@ -1,15 +1,16 @@
 """The resolver: every declared operation bound to a store, from gateway event to response."""
 
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import ApiGatewayResolver, Response
 from aws_lambda_powertools.event_handler.api_gateway import ProxyEventType
-from aws_lambda_powertools.metrics import MetricUnit
 
 from session_api import (
     audit_routes,
@@ -20,8 +21,8 @@ from session_api import (
     session_routes,
     tool_call_routes,
 )
-from session_api.answers import SessionAnswer
 from session_api.callers import SUBJECT_HEADER, iam_caller
+from session_api.counting import Counting
 from session_api.operations import OPERATIONS, Operation, Reply
 from session_api.problems import Problem, problem_body, problem_headers, problem_of
 from session_api.requests import (
@@ -38,7 +39,6 @@ from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import encode
 from session_store.errors import InvalidRequestError, NotFoundError, StoreError
-from session_store.metric_names import Metric
 from session_store.settings import Settings
 
 ROUTES: Final = (
@@ -51,9 +51,6 @@ ROUTES: Final = (
 )
 """Imported for the operations that they declare."""
 
-LARGE_SESSION: Final = 64 * 1024
-"""Bytes of a session's answer from which a metric warns that its item is on the way to the limit."""
-
 Event = Mapping[str, Any]
 
 
@@ -64,7 +61,8 @@ class Resolver:
     store: Store
     settings: Settings
     logger: Logger
-    metrics: Metrics
+    counting: Counting
+    monotonic: Callable[[], float] = time.monotonic
 
     def build(self) -> ApiGatewayResolver:
         # Not APIGatewayRestResolver: that one passes over a slash at the end, and so over an empty id.
@@ -72,7 +70,9 @@ class Resolver:
         for operation in OPERATIONS:
             rule = operation.path.replace("{", "<").replace("}", ">")
             app.route(rule, operation.method)(self._bound(app, operation))
-        app.not_found(lambda _: self._unknown_path(app.current_event.raw_event))
+        app.not_found(
+            lambda _: self._timed("unknown", partial(self._unknown_path, app.current_event.raw_event))
+        )
         return app
 
     def with_encoded_path(self, event: dict[str, Any]) -> dict[str, Any]:
@@ -84,9 +84,17 @@ class Resolver:
 
     def _bound(self, app: ApiGatewayResolver, operation: Operation) -> Callable[..., Response[str]]:
         def serve(**path: str) -> Response[str]:
-            return self._served(operation, app.current_event.raw_event, path)
+            event = app.current_event.raw_event
+            return self._timed(operation.name, partial(self._served, operation, event, path))
 
         return serve
+
+    def _timed(self, operation: str, answer: Callable[[], Response[str]]) -> Response[str]:
+        began = self.monotonic()
+        response = answer()
+        seconds = self.monotonic() - began
+        self.counting.answered(operation, status=response.status_code, seconds=seconds)
+        return response
 
     def _served(self, operation: Operation, event: Event, path: Mapping[str, str]) -> Response[str]:
         try:
@@ -123,23 +131,21 @@ class Resolver:
 
     def _replied(self, operation: Operation, reply: Reply) -> Response[str]:
         body = "" if reply.value is None else encode(reply.value).decode()
-        if isinstance(reply.value, SessionAnswer) and len(body) >= LARGE_SESSION:
-            self.metrics.add_metric(name=Metric.LARGE_SESSION, unit=MetricUnit.Count, value=1)
-        self.metrics.add_metric(name=Metric.SERVED, unit=MetricUnit.Count, value=1)
+        self.counting.served(operation, reply, size=len(body))
         self.logger.info("served", operation=operation.name, status=reply.status)
         content_type = None if reply.value is None else "application/json"
         return Response(reply.status, content_type, body, headers=dict(reply.headers))
 
     def _refused(self, operation: str, event: Event, error: StoreError) -> Response[str]:
         problem = problem_of(error)
-        self.metrics.add_metric(name=Metric.REFUSED, unit=MetricUnit.Count, value=1)
+        self.counting.refused(problem)
         self.logger.info("refused", operation=operation, status=problem.status, problem=problem.slug)
         return _problem(problem, event, error.detail, error.facts)
 
     def _crashed(self, operation: str, event: Event, error: Exception) -> Response[str]:
         """Log where it happened, never the exception's text: that may quote an item."""
         frames = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-        self.metrics.add_metric(name=Metric.INTERNAL_ERROR, unit=MetricUnit.Count, value=1)
+        self.counting.crashed()
         self.logger.error("crashed", operation=operation, error=type(error).__name__, frames=frames)
         return _problem(problems.INTERNAL, event, "The request failed; its id is in the log.", {})
 

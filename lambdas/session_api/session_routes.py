@@ -11,6 +11,7 @@ from session_api.operations import Parameter, Reply, operation
 from session_api.requests import Request
 from session_store.domain.page import OwnedPosition
 from session_store.domain.session import Session, Status
+from session_store.metric_names import Metric
 
 STATUSES: Final = [status.value for status in Status]
 SESSION: Final = "/sessions/{sessionId}"
@@ -42,6 +43,7 @@ def session_reply(session: Session, *, status: int = 200, headers: dict[str, str
     answer=SessionAnswer,
     statuses=(201,),
     refusals=(problems.TOO_LARGE, problems.OUTCOME_UNKNOWN),
+    counts=Metric.SESSIONS_CREATED,
 )
 def create_session(request: Request) -> Reply:
     """Create a session; its id is minted here."""
@@ -145,7 +147,14 @@ def touch_session(request: Request) -> Reply:
     )
 
 
-@operation("DELETE", SESSION, statuses=(204,), refusals=WRITE_PROBLEMS, conditional=True)
+@operation(
+    "DELETE",
+    SESSION,
+    statuses=(204,),
+    refusals=WRITE_PROBLEMS,
+    conditional=True,
+    counts=Metric.SESSIONS_DELETED,
+)
 def delete_session(request: Request) -> Reply:
     """Delete a session: gone at once, and its children with it."""
     request.store.sessions.delete(request.caller, request.session_id, version=request.version())

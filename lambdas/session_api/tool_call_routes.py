@@ -18,6 +18,7 @@ from session_api.requests import Request
 from session_api.session_routes import etag_of
 from session_store.domain.page import RecordPosition
 from session_store.domain.session import Session
+from session_store.metric_names import Metric
 
 TOOL_CALLS: Final = "/sessions/{sessionId}/tool-calls"
 TOOL_CALL: Final = f"{TOOL_CALLS}/{{toolCallId}}"
@@ -39,6 +40,7 @@ TOOL_CALL: Final = f"{TOOL_CALLS}/{{toolCallId}}"
         problems.MISDIRECTED,
         problems.OUTCOME_UNKNOWN,
     ),
+    counts=Metric.TOOL_CALLS,
 )
 def record_tool_call(request: Request) -> Reply:
     """Record a call that has been run, once: 200 where it was recorded before.
@@ -48,7 +50,12 @@ def record_tool_call(request: Request) -> Reply:
     """
     call = request.body.meaning(request.path["toolCallId"])
     recorded = request.store.tool_calls.record(request.caller, request.session_id, call)
-    return Reply(value=tool_call_answer(recorded.record), status=201 if recorded.created else 200)
+    return Reply(
+        value=tool_call_answer(recorded.record),
+        status=201 if recorded.created else 200,
+        done=int(recorded.created),
+        replayed=int(not recorded.created),
+    )
 
 
 @operation(

@@ -1,5 +1,4 @@
-"""Where the functions behind the API meet their adapters: the stream's consumer, the clean-up, the
-watch, the heartbeat.
+"""Where the functions behind the API meet their adapters.
 
 Apart from ``bootstrap``, so that a request's cold start loads none of it.
 """
@@ -17,6 +16,7 @@ from session_store.ports import (
     Storage,
 )
 from session_store.services.audit_trail import StreamConsumer
+from session_store.services.census import Census
 from session_store.services.cleanup import Cleanup
 from session_store.services.expiry_watch import ExpiryWatch
 from session_store.services.heartbeat import Heart
@@ -102,6 +102,18 @@ def open_cleanup(settings: Settings, cleanup: CleanupSettings) -> Cleanup:
         bus=EventBridgeBus(events=client("events"), name=cleanup.event_bus),
         payloads=None if bucket is None else PayloadBucket(s3=client("s3"), bucket=bucket),
         deadline=deadline,
+    )
+
+
+def open_census(settings: Settings) -> Census:
+    """The census as its function uses it."""
+    deadline = Deadline()
+    client = dynamodb_client(region=settings.region)
+    return Census(
+        sessions=dynamodb_storage(settings, client, deadline).sessions,
+        clock=SystemClock(),
+        deadline=deadline,
+        region=settings.region,
     )
 
 

@@ -5,7 +5,18 @@ from typing import Final
 
 NAMESPACE: Final = "SessionStore"
 SERVICE: Final = "service"
-"""The one dimension: which function counted, as ``service_of`` names it."""
+"""The dimension of every metric: which function counted, as ``service_of`` names it."""
+
+STATUS: Final = "status"
+"""The second dimension of ``LivingSessions``, and of nothing else: a session's status."""
+
+
+class Property(StrEnum):
+    """What a line of the API's metrics says beside them, for Logs Insights: no dimension, no price."""
+
+    OPERATION = "operation"
+    STATUS = "status"
+    DURATION_MS = "durationMs"
 
 
 class Metric(StrEnum):
@@ -13,42 +24,55 @@ class Metric(StrEnum):
 
     # session_api
     SERVED = "Served"
+    """Requests that did what they asked."""
     REFUSED = "Refused"
+    """Requests that were answered with a problem, whosever it is."""
     INTERNAL_ERROR = "InternalError"
+    """Crashes: answered 500."""
     LARGE_SESSION = "LargeSession"
     """A session's answer from 64 KiB on: its item is on the way to DynamoDB's limit."""
     SESSIONS_CREATED = "SessionsCreated"
     SESSIONS_DELETED = "SessionsDeleted"
     MESSAGES_APPENDED = "MessagesAppended"
+    """New ones, of requests that were answered as a success."""
     TOOL_CALLS = "ToolCalls"
     """Recorded for the first time."""
     CONFLICTS = "Conflicts"
     """Writes that a condition refused: another version, another content, a transition that is none."""
     REPLAYS = "Replays"
-    """Writes that were there already, and answered as the first time."""
+    """Messages and tool calls that were there already, and answered as the first time."""
     THROTTLED = "Throttled"
-    """Answered 503: DynamoDB, or contention, left no time."""
+    """Answered 503: DynamoDB, or contention, left no time. Nothing was done."""
     OUTCOME_UNKNOWN = "OutcomeUnknown"
+    """Answered 503: a write may or may not have happened."""
 
     # audit_consumer
     AUDITED = "Audited"
+    """Records of the stream that are done, those among them that are nothing to audit."""
     QUARANTINED = "Quarantined"
+    """Records of the stream that were not understood."""
     FAILED = "Failed"
+    """Records of the stream that are delivered again."""
 
     # expiry_cleanup
     CLEANED_UP = "CleanedUp"
+    """Ended sessions whose clean-up is done."""
     CLEANUP_FAILED = "CleanupFailed"
+    """Tries of a clean-up that are to be made again."""
     CHILDREN_DELETED = "ChildrenDeleted"
     SESSIONS_EXPIRED = "SessionsExpired"
+    """Those of ``CleanedUp`` that nobody had deleted."""
     CREDENTIALS_REVOKED = "CredentialsRevoked"
     CREDENTIALS_FAILED = "CredentialsFailed"
+    """Credentials that the store gave up revoking."""
 
     # expiry_watch
     WARNED = "Warned"
+    """Sessions whose end has been told of."""
 
-    # census
+    # session_census
     LIVING_SESSIONS = "LivingSessions"
-    """How many there are, by status; a gauge, counted now and then."""
+    """How many there are, by ``STATUS``: a gauge, counted every ``censusMinutes``."""
 
     # heartbeat
     HEARTBEATS = "Heartbeats"

@@ -5,7 +5,7 @@ that both pass. Every method may raise ThrottledError (nothing was done, try aga
 and every write OutcomeUnknownError (the answer was lost).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -97,6 +97,13 @@ class SessionStorage(Protocol):
         """Live sessions of any owner that end by ``until`` (epoch seconds), soonest first.
 
         Eventually consistent.
+        """
+        ...
+
+    def count_living(self, status: Status, *, region: str, now_ms: int) -> Iterator[int]:
+        """How many live sessions of a status are at home in a region, in parts that add up.
+
+        Each part is read as it is asked for. Eventually consistent.
         """
         ...
 

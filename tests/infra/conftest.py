@@ -161,7 +161,14 @@ def as_text(value: object) -> str:
             raise AssertionError(value)
 
 
-PACKAGES = ("session_api", "audit_consumer", "expiry_cleanup", "expiry_watch", "heartbeat")
+PACKAGES = (
+    "session_api",
+    "audit_consumer",
+    "expiry_cleanup",
+    "expiry_watch",
+    "heartbeat",
+    "session_census",
+)
 """The functions of a region, by the package of the handler."""
 
 Synthesize = Callable[..., Synthesized]

@@ -23,6 +23,7 @@ READ: Mapping[str, set[str]] = {
     "expiry_cleanup": {*Env, *BusEnv, *CleanupEnv},
     "expiry_watch": {*Env, *BusEnv, *WatchEnv},
     "heartbeat": {*Env},
+    "session_census": {*Env},
 }
 OPTIONAL = {
     Env.DELEGATES,

@@ -95,6 +95,11 @@ GRANTS: Mapping[str, Mapping[str, set[str]]] = {
         "<HeartbeatLogs.Arn>": LOG,
         TABLE: {"dynamodb:PutItem"},
     },
+    "session_census": {
+        "*": TRACING,
+        "<SessionCensusLogs.Arn>": LOG,
+        INDEXES: {"dynamodb:Query"},
+    },
 }
 
 

@@ -9,13 +9,18 @@ from session_store.schema import BusEnv, CleanupEnv, WatchEnv
 from tests.infra.conftest import HASH, REGIONS, Synthesize, Synthesized, as_text
 
 FORTNIGHT = 14 * 86_400
-TEN_MINUTES_MS = 10 * 60_000
 
 
 def queues(synthesized: Synthesized) -> dict[str, Mapping[str, Any]]:
     """The queues of the primary region, by the construct that each is of."""
     found = synthesized.resources("AWS::SQS::Queue", region="us-east-1")
     return {HASH.sub("", name.rpartition("/")[2]): queue["Properties"] for name, queue in found.items()}
+
+
+def schedules(synthesized: Synthesized) -> dict[str, Mapping[str, Any]]:
+    """The rules of the primary region, by the function that each starts."""
+    rules = synthesized.properties("AWS::Events::Rule", region="us-east-1")
+    return {as_text(rule["Targets"][0]["Arn"])[1:-5]: rule for rule in rules}
 
 
 def test_messages_wait_a_fortnight_encrypted_and_are_given_up_at_last(every: Synthesized) -> None:
@@ -59,10 +64,27 @@ def test_the_function_reads_the_queue_a_session_at_a_time_and_reports_failures(e
 
 
 def test_the_watch_runs_each_minute_and_is_over_before_the_next(every: Synthesized) -> None:
-    rule = every.rule("<ExpiryWatchFunction.Arn>", region="us-east-1")
+    rule = schedules(every)["ExpiryWatchFunction"]
     assert (rule["ScheduleExpression"], rule["State"]) == ("rate(1 minute)", "ENABLED")
     assert every.function("expiry_watch")["Timeout"] < 60
-    assert every.retries("<ExpiryWatchFunction>", region="us-east-1") == 0
+
+
+def test_sessions_are_counted_every_quarter_of_an_hour_unless_it_is_said_otherwise(
+    dev: Synthesized, synthesize: Synthesize
+) -> None:
+    assert schedules(dev)["SessionCensusFunction"]["ScheduleExpression"] == "rate(15 minutes)"
+    hourly = synthesize(censusMinutes=60)
+    assert schedules(hourly)["SessionCensusFunction"]["ScheduleExpression"] == "rate(1 hour)"
+    assert hourly.function("session_census")["Timeout"] < 3600
+    never = synthesize(censusMinutes=0)
+    assert set(schedules(never)) == {"ExpiryWatchFunction", "HeartbeatFunction"}
+    assert not [one for one in never.functions() if one["Handler"].startswith("session_census")]
+
+
+def test_no_run_of_a_schedule_is_tried_again(every: Synthesized) -> None:
+    started = every.properties("AWS::Lambda::EventInvokeConfig", region="us-east-1")
+    assert len(started) == len(schedules(every))
+    assert {one["MaximumRetryAttempts"] for one in started} == {0}
 
 
 def test_each_region_has_a_bus_that_both_functions_know(prod: Synthesized) -> None:
@@ -72,30 +94,6 @@ def test_each_region_has_a_bus_that_both_functions_know(prod: Synthesized) -> No
         for package in ("expiry_cleanup", "expiry_watch"):
             variables = prod.function(package, region=region)["Environment"]["Variables"]
             assert "Events" in as_text(variables[BusEnv.EVENT_BUS_NAME])
-
-
-def test_a_given_up_message_and_a_failing_function_raise_an_alarm(dev: Synthesized) -> None:
-    alarms = {
-        (alarm["MetricName"], as_text(alarm["Dimensions"][0]["Value"])): alarm
-        for alarm in dev.properties("AWS::CloudWatch::Alarm")
-    }
-    depth = "ApproximateNumberOfMessagesVisible"
-    assert set(alarms) == {
-        ("Errors", "<AuditConsumerFunction>"),
-        ("Errors", "<ExpiryCleanupFunction>"),
-        ("Errors", "<ExpiryWatchFunction>"),
-        ("Errors", "<HeartbeatFunction>"),
-        (depth, "<AuditConsumerDeadLetters.QueueName>"),
-        (depth, "<CleanupQueueDeadLetters.QueueName>"),
-        ("IteratorAge", "<AuditConsumerFunction>"),
-        ("Quarantined", "audit-consumer"),
-    }
-    late = alarms.pop(("IteratorAge", "<AuditConsumerFunction>"))
-    assert late["Threshold"] == TEN_MINUTES_MS
-    assert {alarm["Threshold"] for alarm in alarms.values()} == {0}
-    for alarm in (late, *alarms.values()):
-        assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
-        assert alarm["TreatMissingData"] == "notBreaching"
 
 
 def test_the_configuration_names_endpoint_client_prefix_and_time(synthesize: Synthesize) -> None:

@@ -58,8 +58,8 @@ def test_a_crash_at_any_write_and_another_delivery_leave_nothing_and_one_summary
         cleanup.run(end, request_id="first")
     assert crashes.begun == WRITES[: crash + 1]
     crashes.armed = False
-    assert cleanup.run(end, request_id="second") == 60
-    assert cleanup.run(end, request_id="third") == 60
+    assert cleanup.run(end, request_id="second").children == 60
+    assert cleanup.run(end, request_id="third").children == 60
     assert on_dynamodb.children.first(session.session_id, limit=10) == []
     (summary,) = summaries(on_dynamodb, session)
     assert (summary.facts["childrenDeleted"], summary.facts["credentialsRevoked"]) == (60, ["ref"])
@@ -77,7 +77,7 @@ def test_deliveries_at_once_erase_and_count_each_child_once(
     sks = children.first(session.session_id, limit=20)
     kept = children.advance(session.session_id, here, here.counting(sks), ttl=1)
     assert children.advance(session.session_id, there, there.counting(sks[:10]), ttl=1) == kept
-    assert around.cleanup(on_dynamodb).run(an_end(session), request_id="r") == 30
+    assert around.cleanup(on_dynamodb).run(an_end(session), request_id="r").children == 30
 
 
 def test_what_dynamodb_leaves_undone_is_done(
@@ -85,7 +85,7 @@ def test_what_dynamodb_leaves_undone_is_done(
 ) -> None:
     session = left_behind(on_dynamodb, messages=60)
     left = leave_undone(dynamodb, every=3)
-    assert around.cleanup(on_dynamodb).run(an_end(session), request_id="r") == 60
+    assert around.cleanup(on_dynamodb).run(an_end(session), request_id="r").children == 60
     assert left["items"] > 0
     assert messages_of(on_dynamodb, session) == ()
 
@@ -119,7 +119,7 @@ def test_a_session_of_20_000_children_is_erased_in_bounded_memory(
     cleanup = around.cleanup(on_dynamodb)
     tracemalloc.start()
     try:
-        assert cleanup.run(an_end(a_session(session_id=session_id)), request_id="r") == MANY
+        assert cleanup.run(an_end(a_session(session_id=session_id)), request_id="r").children == MANY
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -14,7 +14,7 @@ from session_store.services.sessions import NewSession
 from session_store.services.tool_calls import FinishedCall
 from session_store.settings import Settings
 from tests.support.faults import Spending, watch_spending
-from tests.support.samples import ALICE
+from tests.support.samples import ALICE, NOW_MS, kept
 from tests.support.world import SettableClock
 
 if TYPE_CHECKING:
@@ -137,6 +137,17 @@ def test_a_mark_is_one_round_trip_and_one_write_of_the_index(
     mark = ExpiryMark(session_id=session_id, ttl=ttl, region=tables.region, author=author)
     assert on_dynamodb.sessions.mark_warned(mark)
     assert (spending.round_trips, spending.write_units) == (1, 1 + INDEX_WRITES_OF_A_MARK)
+
+
+def test_a_count_of_few_sessions_is_a_round_trip_for_each_shard(
+    spending: Spending, on_dynamodb: Storage, tables: Settings
+) -> None:
+    home = "home-of-the-counted"
+    for _ in range(200):
+        kept(on_dynamodb, home_region=home)
+    spending.reset()
+    assert sum(on_dynamodb.sessions.count_living(Status.ACTIVE, region=home, now_ms=NOW_MS)) == 200
+    assert spending.calls == {"Query": tables.status_shards}
 
 
 def test_a_deletion_is_one_round_trip(store: Store, session_id: str, spending: Spending) -> None:

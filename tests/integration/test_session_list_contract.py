@@ -78,3 +78,16 @@ def _expiring(
     storage: Storage, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
 ) -> Page[ExpiringSession, ExpiringPosition]:
     return storage.sessions.page_expiring(Status.ACTIVE, now_ms=now_ms, until=until, page=page)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_living_sessions_of_a_status_are_counted_over_all_shards(storage: Storage, status: Status) -> None:
+    home = f"home-{operation_id()}"
+    for _ in range(9):
+        kept(storage, status=status, home_region=home)
+    kept(storage, status=status, home_region=home, ttl=NOW_SECONDS)
+    kept(storage, status=status, home_region=f"{home}-not")
+    other = Status.CLOSED if status is Status.ACTIVE else Status.ACTIVE
+    kept(storage, status=other, home_region=home)
+    parts = storage.sessions.count_living(status, region=home, now_ms=NOW_MS)
+    assert sum(parts) == 9

@@ -10,6 +10,7 @@ from typing import Any, Final
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from session_api.counting import Counting
 from session_api.resolver import Resolver
 from session_store.bootstrap import Store
 from tests.support.gateway import rest_event
@@ -54,7 +55,7 @@ class StoreApi:
             store=store,
             settings=settings(**{"delegates": ANYONE, **changes}),
             logger=Logger(service=f"test-{next(NUMBERS)}", level="DEBUG", stream=self._stream),
-            metrics=self._metrics,
+            counting=Counting(metrics=self._metrics),
         )
         self._app = self._resolver.build()
 
@@ -83,12 +84,15 @@ class StoreApi:
     def log(self) -> str:
         return self._stream.getvalue()
 
+    def counts(self) -> dict[str, float]:
+        """Everything that was counted since the last time it was asked for."""
+        found = {name: sum(metric["Value"]) for name, metric in self._metrics.metric_set.items()}
+        self._metrics.clear_metrics()
+        return found
+
     def counted(self, name: str) -> float:
         """How often a metric was counted since the last time it was asked for."""
-        found = self._metrics.metric_set.get(name, {"Value": []})
-        total = sum(found["Value"])
-        self._metrics.clear_metrics()
-        return float(total)
+        return self.counts().get(name, 0)
 
 
 class InProcessApi(StoreApi):

@@ -29,6 +29,15 @@ RESERVE: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CleanedUp:
+    """How many there were of each; ``failed`` credentials are given up."""
+
+    children: int
+    revoked: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cleanup:
     """``payloads`` is None where no bucket is configured."""
 
@@ -43,8 +52,8 @@ class Cleanup:
     audit_retention: int
     """Seconds that the summary is kept."""
 
-    def run(self, end: SessionEnd, *, request_id: str) -> int:
-        """Erase what a session left behind, and tell of its end; returns how many children it had.
+    def run(self, end: SessionEnd, *, request_id: str) -> CleanedUp:
+        """Erase what a session left behind, and tell of its end.
 
         Raises:
             InvalidRequestError: no session id of this store.
@@ -63,7 +72,8 @@ class Cleanup:
         kept = self.audit.put_event(event)
         facts = event.facts if kept is None else kept.facts
         self.bus.emit([session_ended(end, facts, region=self.region)])
-        return count
+        failed = sum(revocation.failure is not None for revocation in revocations)
+        return CleanedUp(children=count, revoked=len(revocations) - failed, failed=failed)
 
     def _revoke(self, end: SessionEnd) -> tuple[list[Revocation], UnavailableError | None]:
         """Every credential is tried, and a server that is away keeps nothing else from being done."""

@@ -34,10 +34,10 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
-    """``created`` is False when every message had been there before."""
+    """``created``: how many of the messages were not there before."""
 
     messages: tuple[Message, ...]
-    created: bool
+    created: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class Context:
         self.access.used(caller, session)
         return Appended(
             messages=tuple(found.get(message.message_id, message) for message in messages),
-            created=len(found) < len(messages),
+            created=len(messages) - len(found),
         )
 
     def _message(self, caller: Caller, session: Session, new: NewMessage, now_ms: int) -> Message:

@@ -89,6 +89,11 @@ class Client:
         answer = self._read(lambda: self.dynamodb.query(TableName=self.table, **arguments))
         return answer["Items"], answer.get("LastEvaluatedKey")
 
+    def count(self, **arguments: Any) -> tuple[int, Item | None]:  # noqa: ANN401 - botocore's own
+        """How many items of one page there are, and the key that the next one starts after."""
+        answer = self._read(lambda: self.dynamodb.query(TableName=self.table, Select="COUNT", **arguments))
+        return answer["Count"], answer.get("LastEvaluatedKey")
+
     def put(self, item: Item, **condition: Any) -> None:  # noqa: ANN401 - botocore's own
         self._write(
             lambda: self.dynamodb.put_item(

@@ -5,7 +5,7 @@ very functions that explain a refusal of DynamoDB.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
@@ -144,6 +144,13 @@ class MemorySessions:
                 if session.status == status and not is_over(session.ttl, now_ms) and session.ttl <= until
             ]
         return paged(ending, page, place=expiring_position, order=by_end)
+
+    def count_living(self, status: Status, *, region: str, now_ms: int) -> Iterator[int]:
+        with self.memory.lock:
+            yield sum(
+                (session.status, session.home_region) == (status, region) and not is_over(session.ttl, now_ms)
+                for session in self.memory.sessions.values()
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from session_store.domain.session_end import EndReason
 from session_store.errors import ConfigurationError
 from session_store.ports import Storage
 from session_store.storage.cleanup_queue import message_of
@@ -104,6 +105,36 @@ def test_the_function_counts_and_sets_its_deadline(
     assert 100 < around.deadline.remaining() <= 120
     (metrics,) = (json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line)
     assert (metrics["CleanedUp"], metrics["ChildrenDeleted"]) == ([1.0], [3.0])
+
+
+COUNTS = ("CleanedUp", "SessionsExpired", "CredentialsRevoked", "CredentialsFailed")
+
+
+@pytest.mark.parametrize(("reason", "expired"), [(EndReason.EXPIRED, 1.0), (EndReason.DELETED, 0.0)])
+def test_expiries_and_credentials_are_counted_with_the_session_that_they_are_of(
+    handle: Handle,
+    around: Surroundings,
+    capsys: pytest.CaptureFixture[str],
+    reason: EndReason,
+    expired: float,
+) -> None:
+    end = an_end(a_session(credential_refs=("kept", "also-kept", "missing")), reason=reason)
+    for reference in ("kept", "also-kept"):
+        around.keep_secret(end, reference, token="t")
+    assert handle(message_of(end)) == {"batchItemFailures": []}
+    (metrics,) = (json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line)
+    assert [metrics[name] for name in COUNTS] == [[1.0], [expired], [2.0], [1.0]]
+
+
+def test_a_clean_up_that_is_to_be_tried_again_counts_as_nothing_else(
+    handle: Handle, storage: Storage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = a_session()
+    storage.sessions.create(session)
+    handle(message_of(an_end(session)))
+    (metrics,) = (json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line)
+    assert metrics["CleanupFailed"] == [1.0]
+    assert not set(COUNTS) & set(metrics)
 
 
 def test_a_function_that_is_set_up_wrongly_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from infra.api_function import TIMEOUT
-from session_store.background import open_cleanup, open_expiry_watch, open_heart
+from session_store.background import open_census, open_cleanup, open_expiry_watch, open_heart
 from session_store.bootstrap import dynamodb_client, open_store
 from session_store.deadline import Deadline
 from session_store.settings import CleanupSettings, WatchSettings
@@ -88,6 +88,13 @@ def test_a_heart_is_opened_on_dynamodb() -> None:
     assert isinstance(heart.heartbeats, HeartbeatTable)
     assert heart.heartbeats.client.attempts.deadline is heart.deadline
     assert (heart.region, heart.heartbeats.client.table) == ("eu-west-1", "sessions")
+
+
+def test_a_census_is_opened_on_dynamodb() -> None:
+    census = open_census(settings(status_shards=7))
+    assert isinstance(census.sessions, SessionTable)
+    assert (census.sessions.shards, census.region) == (7, "us-east-1")
+    assert census.sessions.client.attempts.deadline is census.deadline
 
 
 def test_a_deadline_has_no_limit_until_one_is_set() -> None:

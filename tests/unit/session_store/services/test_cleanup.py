@@ -41,7 +41,7 @@ def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, arou
         {f"{session.session_id}/a", f"{session.session_id}/b", f"{other.session_id}/a"}
     )
     end = an_end(session)
-    assert around.cleanup(storage).run(end, request_id="r") == 7
+    assert around.cleanup(storage).run(end, request_id="r").children == 7
     assert storage.children.first(session.session_id, limit=10) == []
     assert len(messages_of(storage, other)) == 1
     assert around.payloads.keys == {f"{other.session_id}/a"}
@@ -77,7 +77,9 @@ def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, arou
 
 def test_a_session_without_children_ends_too(storage: Storage, around: Surroundings) -> None:
     session = a_session()
-    assert around.cleanup(storage).run(an_end(session, reason=EndReason.DELETED), request_id="r") == 0
+    assert (
+        around.cleanup(storage).run(an_end(session, reason=EndReason.DELETED), request_id="r").children == 0
+    )
     assert [each.facts["reason"] for each in summaries(storage, session)] == ["deleted"]
 
 
@@ -98,7 +100,7 @@ def test_a_message_that_comes_again_changes_nothing_and_is_told_under_the_same_i
 ) -> None:
     session = left_behind(storage, messages=3)
     for request_id in ("first", "second"):
-        assert around.cleanup(storage).run(an_end(session), request_id=request_id) == 3
+        assert around.cleanup(storage).run(an_end(session), request_id=request_id).children == 3
     assert len(summaries(storage, session)) == 1
     first, again = around.bus.notices
     assert first == again
@@ -220,7 +222,7 @@ def test_a_server_that_is_away_keeps_nothing_else_from_being_done(
     assert messages_of(storage, session) == ()
     assert summaries(storage, session) == []
     assert around.bus.notices == []
-    assert cleanup.run(end, request_id="r") == 2
+    assert cleanup.run(end, request_id="r").children == 2
     assert around.bus.notices[0].detail["credentialsRevoked"] == ["a", "b"]
 
 
@@ -266,7 +268,7 @@ def test_time_that_is_up_stops_the_work_and_the_next_delivery_goes_on(
     assert len(storage.children.first(session.session_id, limit=5000)) == PAGE + 1
     assert summaries(storage, session) == []
     around.deadline.expires_in(60)
-    assert cleanup.run(an_end(session), request_id="r") == 2 * PAGE + 1
+    assert cleanup.run(an_end(session), request_id="r").children == 2 * PAGE + 1
     assert summaries(storage, session)[0].facts["childrenDeleted"] == 2 * PAGE + 1
 
 

@@ -64,7 +64,7 @@ def test_the_same_id_and_content_is_a_replay(world: World, *, atomic: bool) -> N
     world.clock.pass_(1)
     reordered = NewMessage(content={"b": 2, "a": 1}, message_id=new[0].message_id)
     again = append(world, session_id, reordered, new[1], atomic=atomic)
-    assert again == Appended(messages=first.messages, created=False)
+    assert again == Appended(messages=first.messages, created=0)
 
 
 @pytest.mark.parametrize("atomic", [False, True])
@@ -116,7 +116,7 @@ def test_a_replay_is_a_success_whatever_the_status(world: World, status: Status)
     if status is Status.CLOSED:
         world.store.sessions.move(ALICE, session_id, Status.CLOSED)
     world.clock.pass_(600)
-    assert append(world, session_id, new) == Appended(messages=first.messages, created=False)
+    assert append(world, session_id, new) == Appended(messages=first.messages, created=0)
     with pytest.raises(SessionClosedError) as refused:
         append(world, session_id, new, message(world, "late"))
     assert refused.value.facts == {"sessionStatus": status.value}
@@ -150,7 +150,7 @@ def test_a_replay_is_a_success_however_old(world: World) -> None:
     new = message(world, "a")
     first = append(world, session_id, new)
     world.clock.pass_(3600)
-    assert append(world, session_id, new) == Appended(messages=first.messages, created=False)
+    assert append(world, session_id, new) == Appended(messages=first.messages, created=0)
     mixed = append(world, session_id, new, NewMessage(content="b"))
     assert mixed.created
     with pytest.raises(ContentConflictError):

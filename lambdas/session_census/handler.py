@@ -1,0 +1,35 @@
+"""Every so many minutes: how many living sessions there are."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools import Logger, single_metric
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from session_store.background import open_census
+from session_store.metric_names import SERVICE, STATUS, Metric, service_of
+from session_store.settings import read_settings
+
+logger = Logger()
+
+census = open_census(read_settings(os.environ))
+
+
+@logger.inject_lambda_context
+def handler(_: dict[str, Any], context: LambdaContext) -> None:
+    census.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
+    counted = census.run()
+    for status, living in counted.living.items():
+        _tell(status, living)
+    if not counted.complete:
+        logger.warning("not all sessions were counted", counted=sorted(counted.living))
+
+
+def _tell(status: str, living: int) -> None:
+    """In a line of its own: within one, all metrics have the same dimensions."""
+    dimensions = {SERVICE: service_of("session_census"), STATUS: status}
+    with single_metric(
+        name=Metric.LIVING_SESSIONS, unit=MetricUnit.Count, value=living, default_dimensions=dimensions
+    ):
+        pass

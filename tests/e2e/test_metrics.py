@@ -1,0 +1,74 @@
+"""What the deployed functions count, read from the lines that they leave in their logs."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from session_store.metric_names import NAMESPACE, Metric, Property
+from tests.support.calls import Acting
+from tests.support.emulator import LiveStack
+from tests.support.logs import log_lines
+
+PATIENCE = 30
+
+
+def told(stack: LiveStack) -> Iterator[dict[str, Any]]:
+    """Every line of metrics so far."""
+    for line in log_lines(stack):
+        if '"_aws"' in line:
+            yield json.loads(line[line.index("{") :])
+
+
+def counted(stack: LiveStack, operation: str) -> Counter[str]:
+    """What requests of one operation have been counted as."""
+    counts: Counter[str] = Counter()
+    for line in told(stack):
+        if line.get(Property.OPERATION) == operation:
+            counts.update({name: sum(line[name]) for name in Metric if name in line})
+    return counts
+
+
+def until_it_is(expected: Counter[str], actual: Callable[[], Counter[str]]) -> Counter[str]:
+    """Logs arrive a moment later than answers."""
+    deadline = time.monotonic() + PATIENCE
+    while (found := actual()) != expected and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("operation", "metric"),
+    [("append_messages", Metric.MESSAGES_APPENDED), ("record_tool_call", Metric.TOOL_CALLS)],
+)
+def test_a_replay_is_counted_as_a_replay_and_not_as_a_new_one(
+    deployed: LiveStack, api: Acting, operation: str, metric: Metric
+) -> None:
+    path = f"/sessions/{api.call('POST', '/sessions', {}).json['sessionId']}"
+    before = counted(deployed, operation)
+    if operation == "append_messages":
+        (first,) = api.call("POST", f"{path}/context", {"messages": [{"content": "a"}]}).json["items"]
+        again = {"messageId": first["messageId"], "content": "a"}
+        assert api.call("POST", f"{path}/context", {"messages": [again]}).status == 200
+    else:
+        call = {"toolName": "t", "input": 1, "output": 2, "durationMs": 3}
+        assert [api.call("PUT", f"{path}/tool-calls/c", call).status for _ in range(2)] == [201, 200]
+    expected = before + Counter({Metric.SERVED: 2, metric: 1, Metric.REPLAYS: 1})
+    assert until_it_is(expected, lambda: counted(deployed, operation)) == expected
+
+
+def test_the_census_counts_under_its_own_role(deployed: LiveStack, api: Acting) -> None:
+    api.call("POST", "/sessions", {})
+    answer = deployed.emulator.client("lambda").invoke(FunctionName=deployed.function("session_census"))
+    assert "FunctionError" not in answer
+    deadline = time.monotonic() + PATIENCE
+    gauges: dict[str, float] = {}
+    while len(gauges) < 4 and time.monotonic() < deadline:
+        lines = [line for line in told(deployed) if Metric.LIVING_SESSIONS in line]
+        gauges = {line["status"]: line[Metric.LIVING_SESSIONS][0] for line in lines}
+        assert {line["_aws"]["CloudWatchMetrics"][0]["Namespace"] for line in lines} <= {NAMESPACE}
+    assert set(gauges) == {"initializing", "active", "closing", "closed"}
+    assert gauges["initializing"] >= 1

@@ -1,0 +1,188 @@
+"""What a request is counted as: each thing done once, and nothing of what it held."""
+
+import json
+from typing import Any
+
+import pytest
+
+from session_api import counting
+from session_api.counting import OF_PROBLEMS
+from session_api.operations import OPERATIONS
+from session_api.problems import PROBLEMS
+from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
+from session_store.metric_names import Metric, Property
+from session_store.storage.memory import MemorySessions
+from tests.support.api import InProcessApi
+from tests.support.functions import load
+from tests.support.gateway import rest_event
+from tests.support.lambda_context import Context
+from tests.support.samples import SESSION_ID
+from tests.support.world import World
+
+CALL = {"toolName": "t", "input": 1, "output": 2, "durationMs": 5}
+COUNTED = {
+    "create_session": Metric.SESSIONS_CREATED,
+    "delete_session": Metric.SESSIONS_DELETED,
+    "append_messages": Metric.MESSAGES_APPENDED,
+    "record_tool_call": Metric.TOOL_CALLS,
+}
+
+
+@pytest.fixture
+def api(world: World) -> InProcessApi:
+    return InProcessApi(world)
+
+
+@pytest.fixture
+def session_id(api: InProcessApi) -> str:
+    opened = api.open()
+    assert api.counts() == {Metric.SERVED: 1, Metric.SESSIONS_CREATED: 1}
+    return opened
+
+
+def test_what_an_operation_counts_is_said_where_it_is_declared() -> None:
+    assert {each.name: each.counts for each in OPERATIONS if each.counts is not None} == COUNTED
+
+
+def test_a_deleted_session_is_counted(api: InProcessApi, session_id: str) -> None:
+    api.call("DELETE", f"/sessions/{session_id}")
+    assert api.counts() == {Metric.SERVED: 1, Metric.SESSIONS_DELETED: 1}
+    api.call("DELETE", f"/sessions/{session_id}")
+    assert api.counts() == {Metric.REFUSED: 1}
+
+
+def test_messages_are_counted_when_they_are_new_and_as_replays_when_they_are_not(
+    api: InProcessApi, session_id: str
+) -> None:
+    path = f"/sessions/{session_id}/context"
+    minted = api.call("POST", path, {"messages": [{"content": "a"}, {"content": "b"}]}).json["items"]
+    assert api.counts() == {Metric.SERVED: 1, Metric.MESSAGES_APPENDED: 2}
+    again = [{"messageId": item["messageId"], "content": item["content"]} for item in minted]
+    api.call("POST", path, {"messages": [*again, {"content": "c"}]})
+    assert api.counts() == {Metric.SERVED: 1, Metric.MESSAGES_APPENDED: 1, Metric.REPLAYS: 2}
+    assert api.call("POST", path, {"messages": again}).status == 200
+    assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 2}
+
+
+def test_a_tool_call_is_counted_once_and_then_as_a_replay(api: InProcessApi, session_id: str) -> None:
+    path = f"/sessions/{session_id}/tool-calls/c1"
+    api.call("PUT", path, CALL)
+    assert api.counts() == {Metric.SERVED: 1, Metric.TOOL_CALLS: 1}
+    api.call("PUT", path, CALL)
+    assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 1}
+    api.call("PUT", path, {**CALL, "output": 3})
+    assert api.counts() == {Metric.REFUSED: 1, Metric.CONFLICTS: 1}
+
+
+def test_each_kind_of_conflict_is_counted(api: InProcessApi, session_id: str) -> None:
+    path = f"/sessions/{session_id}"
+    (minted,) = api.call("POST", f"{path}/context", {"messages": [{"content": "a"}]}).json["items"]
+    api.counts()
+    refused = [
+        api.call("PUT", f"{path}/state", {}, headers={"If-Match": '"7"'}),
+        api.call("POST", f"{path}/status", {"to": "closed"}),
+        api.call(
+            "POST", f"{path}/context", {"messages": [{"messageId": minted["messageId"], "content": "b"}]}
+        ),
+    ]
+    assert [answer.slug for answer in refused] == [
+        "version-conflict",
+        "invalid-transition",
+        "content-conflict",
+    ]
+    assert api.counts() == {Metric.REFUSED: 3, Metric.CONFLICTS: 3}
+
+
+@pytest.mark.parametrize(
+    ("error", "metric"),
+    [(ThrottledError(), Metric.THROTTLED), (OutcomeUnknownError(), Metric.OUTCOME_UNKNOWN)],
+)
+def test_a_busy_database_and_a_lost_answer_are_counted(
+    api: InProcessApi, monkeypatch: pytest.MonkeyPatch, error: StoreError, metric: Metric
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(MemorySessions, "create", fail)
+    assert api.call("POST", "/sessions", {}).status == 503
+    assert api.counts() == {Metric.REFUSED: 1, metric: 1}
+
+
+def test_reading_writing_state_and_refusing_are_counted_as_such_alone(
+    api: InProcessApi, session_id: str
+) -> None:
+    api.call("GET", f"/sessions/{session_id}")
+    api.call("PATCH", f"/sessions/{session_id}/state", {"set": {"a": 1}})
+    assert api.counts() == {Metric.SERVED: 2}
+    api.call("GET", f"/sessions/{SESSION_ID}")
+    api.call("GET", "/nothing")
+    assert api.counts() == {Metric.REFUSED: 2}
+
+
+@pytest.mark.parametrize(("beyond", "large"), [(0, {Metric.LARGE_SESSION: 1}), (-1, {})])
+def test_a_session_is_large_from_the_limit_on(
+    api: InProcessApi,
+    session_id: str,
+    monkeypatch: pytest.MonkeyPatch,
+    beyond: int,
+    large: dict[str, float],
+) -> None:
+    size = len(api.call("GET", f"/sessions/{session_id}").text)
+    api.counts()
+    monkeypatch.setattr(counting, "LARGE_SESSION", size - beyond)
+    api.call("GET", f"/sessions/{session_id}")
+    assert api.counts() == {Metric.SERVED: 1, **large}
+
+
+def test_only_problems_that_are_declared_are_counted_beside_refused() -> None:
+    assert set(OF_PROBLEMS) <= set(PROBLEMS.values())
+
+
+def emitted(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """The one EMF line that was printed."""
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if '"_aws"' in line)
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "operation", "status", "metric"),
+    [
+        ("GET", "/health", "health", 200, Metric.SERVED),
+        ("GET", "/sessions/x", "get_session", 400, Metric.REFUSED),
+        ("GET", "/marker-7d1f", "unknown", 404, Metric.REFUSED),
+    ],
+)
+def test_a_later_request_is_one_line_that_says_operation_status_and_time(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    method: str,
+    path: str,
+    operation: str,
+    status: int,
+    metric: Metric,
+) -> None:
+    module = load(monkeypatch, "session_api")
+    ticks = iter([10.0, 10.0125, 20.0, 20.0125])
+    resolver = type(module.resolver)(
+        store=world.store,
+        settings=module.settings,
+        logger=module.logger,
+        counting=module.resolver.counting,
+        monotonic=lambda: next(ticks),
+    )
+    monkeypatch.setattr(module, "app", resolver.build())
+    # The first request of a process is counted as a cold start too, in a line of its own.
+    for _ in range(2):
+        capsys.readouterr()
+        module.handler(rest_event(method, path, body={"secret": "marker-7d1f"}), Context("session-api"))
+    printed = emitted(capsys)
+    (described,) = printed["_aws"]["CloudWatchMetrics"]
+    assert described["Namespace"] == "SessionStore"
+    assert described["Dimensions"] == [["service"]]
+    assert [each["Name"] for each in described["Metrics"]] == [metric]
+    assert printed[metric] == [1.0]
+    told = {name: printed[name] for name in Property}
+    assert told == {"operation": operation, "status": status, "durationMs": 12.5}
+    assert "marker-7d1f" not in json.dumps(printed)
