@@ -22,7 +22,7 @@ def run_every(step: Duration, started: TableFunction, *, about: str) -> events.R
         "Schedule",
         description=f"Session store: {about}",
         schedule=events.Schedule.rate(step),
-        targets=[targets.LambdaFunction(started.function)],
+        targets=[targets.LambdaFunction(started.function, retry_attempts=0)],
     )
     started.alarms.add(
         f"{service_of(started.package)}-schedule",
