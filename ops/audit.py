@@ -1,8 +1,8 @@
 """``python -m ops.audit``: the whole audit of one session, read with AWS credentials, without the API.
 
-Prints a JSON line an entry, each as an item of ``GET /sessions/{sessionId}/audit``, the oldest first. After the
-session's end too: then the last is the summary of it. Ends with 0, with 1 when the audit has nothing of that
-session, with 2 when it could not be run.
+Prints a JSON line an entry, each as an item of ``GET /sessions/{sessionId}/audit``, the oldest first. After
+the session's end too: then the last is the summary of it. Ends with 0, with 1 when the audit has nothing of
+that session, with 2 when it could not be run.
 """
 
 import argparse

@@ -48,15 +48,15 @@ def test_it_prints_every_page_of_a_session_that_has_ended(
     assert (code, len(lines)) == (0, 2 * WHOLE_PAGE + 1)
 
 
-def test_a_session_without_an_audit_is_told_apart(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    assert world.store.audit
+@pytest.mark.usefixtures("world")
+def test_a_session_without_an_audit_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([SESSION_ID, "--stage", "prod"]) == 1
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "the audit has nothing of that session\n")
 
 
-def test_what_is_no_session_id_is_an_error(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    assert world.store.audit
+@pytest.mark.usefixtures("world")
+def test_what_is_no_session_id_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no-id", "--stage", "prod"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
 
