@@ -121,7 +121,11 @@ def test_only_post_revokes_and_nothing_else_is_there(url: str) -> None:
 
 def test_it_listens_on_loopback_alone_and_ends_with_its_block(file: Path, said: list[str]) -> None:
     with authorization_server(port=0, file=file, say=said.append) as url:
-        assert urlsplit(url).hostname == HOST
+        address = urlsplit(url)
+        assert address.hostname == HOST
+        # An address of this machine that only a server on all of them would answer at.
+        with pytest.raises(OSError, match=r"refused|timed out|assign|reach"):
+            socket.create_connection(("127.0.0.2", address.port or 0), timeout=2)
     with pytest.raises(ConnectionRefusedError):
         call(url, "POST", "/revoke", b"token=a")
 
