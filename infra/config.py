@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from aws_cdk import aws_logs as logs
 
+from infra import names
 from infra.context import Context, flag, items, matching, member, optional, whole
 from session_store.schema import Attribute
 
@@ -93,15 +94,15 @@ class Config:
 
     @property
     def table_name(self) -> str:
-        return f"session-store-{self.stage}"
+        return names.session_table(self.stage)
 
     @property
     def audit_table_name(self) -> str:
-        return f"session-store-audit-{self.stage}"
+        return names.audit_table(self.stage)
 
     @property
     def event_bus_name(self) -> str:
-        return f"session-store-{self.stage}"
+        return names.event_bus(self.stage)
 
     @property
     def log_retention(self) -> logs.RetentionDays:
@@ -155,7 +156,7 @@ class Config:
             expiring_within_seconds=context.whole("expiringWithinSeconds", 900, low=60, high=86_400),
             credential_prefix=context.read(
                 "credentialPrefix",
-                f"session-store/{stage}",
+                names.credential_prefix(stage),
                 parse=matching(_SECRET),
                 allowed="the beginning of a secret's name, at most 128 long, without a slash at its ends",
             ),
