@@ -18,7 +18,7 @@ export PYTHONPATH := lambdas:.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check bench format openapi configuration lock clean
+.PHONY: help setup run demo listen test check bench format openapi configuration lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,11 +42,14 @@ $(NODE_READY): package.json package-lock.json .npmrc
 	npm ci --silent
 	@touch $@
 
-run: setup ## Start the whole stack on this machine (PORT=4566); Ctrl-C stops it
+run: setup ## Start the whole stack on this machine (PORT=4566, AUTH_PORT=4567); Ctrl-C stops it
 	@exec $(BIN)/python -m local.run
 
-demo: setup ## Play one session through the API, step by step
+demo: setup ## Play one session's life and another's end, step by step
 	@exec $(BIN)/python -m local.demo
+
+listen: setup ## Print what the event bus tells of sessions, while `make run` runs
+	@exec $(BIN)/python -m local.ear
 
 test: setup check ## Check, then run every test
 	$(BIN)/python -m pytest
@@ -80,5 +83,5 @@ lock: $(VENV_READY) ## Lock what each requirements.in asks for, with hashes
 	npm install --package-lock-only --silent
 
 clean: ## Remove environments, caches, synthesized templates and local data
-	rm -rf $(VENV) $(EMULATOR_VENV) node_modules cdk.out cdk.out.local .local
+	rm -rf $(VENV) $(EMULATOR_VENV) node_modules cdk.out .local
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

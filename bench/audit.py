@@ -15,10 +15,11 @@ from typing import Any, Final
 
 from bench.consumer import Measured, become_consumer, consume
 from bench.report import publish, table
-from local import tenants
 from local.delivery import delivering
 from local.deployment import Deployed, deploy
-from local.emulator import ACCOUNT, Emulator, free_port, running
+from local.emulator import ACCOUNT, Emulator, running
+from local.loopback import free_port
+from local.principals import DELEGATES, provision
 from local.signed_http import Api
 from local.streams.source import ShardSource, Stream
 from local.streams.swept import SweptRecords
@@ -59,7 +60,10 @@ def main() -> None:
         running(Path(folder) / "emulator", port=free_port()) as emulator,
     ):
         deployed = deploy(
-            emulator, delegates=tenants.PRINCIPALS, say=print, templates=Path(folder) / "cdk.out"
+            emulator,
+            delegates=DELEGATES,
+            revocation_endpoint=None,
+            say=print,
         )
         become_consumer(emulator, deployed)
         _live(open_store(read_settings(os.environ)), sessions=BATCH * BATCHES // LIFE)
@@ -124,7 +128,7 @@ def _batches(emulator: Emulator, deployed: Deployed, folder: Path) -> Sequence[M
 
 
 def _lags(emulator: Emulator, deployed: Deployed, folder: Path) -> Sequence[float]:
-    keys = tenants.provision(emulator, api_id=deployed.api_id, file=folder / "credentials")
+    keys = provision(emulator, deployed=deployed, file=folder / "credentials")
     api = Api(deployed.api_url, keys["tenant-a"])
     tables = (deployed.table_name, deployed.audit_table_name)
     audit = _Trail(emulator.client("dynamodb"), deployed.audit_table_name)

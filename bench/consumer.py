@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from local.credentials import REGION
 from local.deployment import Deployed
-from local.emulator import ACCOUNT, REGION, Emulator
+from local.emulator import ACCOUNT, Emulator
 from session_store.schema import Attribute, Env, StreamEnv
 
 QUEUE: Final = "bench-cleanup"

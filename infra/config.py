@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from aws_cdk import RemovalPolicy, region_info
 from aws_cdk import aws_logs as logs
 
+from infra import names
 from infra.config_values import (
     ACCOUNT,
     DAX_NODE,
@@ -173,7 +174,7 @@ class Config:
         "credentialPrefix",
         parse=matching(SECRET),
         allowed="the beginning of a secret's name, at most 128 long, without a slash at its ends",
-        default="session-store/{stage}",
+        default=names.credential_prefix("{stage}"),
         about="below it lie the secrets that sessions name",
     )
     revocation_endpoint: str | None = option(
@@ -251,15 +252,15 @@ class Config:
 
     @property
     def table_name(self) -> str:
-        return f"session-store-{self.stage}"
+        return names.session_table(self.stage)
 
     @property
     def audit_table_name(self) -> str:
-        return f"session-store-audit-{self.stage}"
+        return names.audit_table(self.stage)
 
     @property
     def event_bus_name(self) -> str:
-        return f"session-store-{self.stage}"
+        return names.event_bus(self.stage)
 
     @property
     def log_retention(self) -> logs.RetentionDays:

@@ -1,4 +1,4 @@
-"""The names of the stacks and of what they put out, for what deploys them and for what looks for them."""
+"""The names of the stacks and of what is in them, for what deploys them and for what looks for them."""
 
 from typing import Final
 
@@ -20,3 +20,20 @@ def cache_stack(stage: str, region: str) -> str:
 
 def regional_stack(stage: str, region: str) -> str:
     return f"SessionStore-{stage}-Regional-{region}"
+
+
+def session_table(stage: str) -> str:
+    return f"session-store-{stage}"
+
+
+def audit_table(stage: str) -> str:
+    return f"session-store-audit-{stage}"
+
+
+def event_bus(stage: str) -> str:
+    return f"session-store-{stage}"
+
+
+def credential_prefix(stage: str) -> str:
+    """What the names of the secrets of all tenants begin with, unless another prefix is configured."""
+    return f"session-store/{stage}"

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from local.credentials import REGION
 from local.deployment import DEPLOYED_TEMPLATES
-from local.emulator import ACCOUNT, REGION, Emulator
+from local.emulator import ACCOUNT, Emulator
 from local.streams.backlog import Backlogs
 from local.streams.deployed import INVOKING, DeadLetters, LambdaFunction, Stacks
 from local.streams.mapping import EventSourceMapping

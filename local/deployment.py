@@ -17,11 +17,14 @@ from urllib.parse import urlsplit
 from botocore.exceptions import ClientError
 
 from infra import names
-from local.emulator import ACCOUNT, REGION, ROOT, Emulator
+from local.credentials import REGION
+from local.emulator import ACCOUNT, ROOT, Emulator
 from local.streams.templates import keep_templates, read_stacks, without_stream_mappings
 
 STAGE: Final = "local"
-TEMPLATES: Final = ROOT / "cdk.out.local"
+ASSEMBLY: Final = "cdk.out"
+"""In the emulator's state, kept between deployments: what is built already is not built again."""
+
 DEPLOYED_TEMPLATES: Final = "templates"
 """In the emulator's state: the templates of what is deployed, as they were synthesized."""
 
@@ -61,46 +64,63 @@ class Deployed:
     audit_table_name: str
     event_bus_name: str
     cleanup_queue_url: str
+    api_function_name: str
 
 
 def deploy(
-    emulator: Emulator, *, delegates: Sequence[str], say: Say, templates: Path = TEMPLATES
+    emulator: Emulator,
+    *,
+    delegates: Sequence[str],
+    revocation_endpoint: str | None,
+    say: Say,
 ) -> Deployed:
     """Deploy what this tree holds, unless the emulator holds the very same already.
 
-    ``delegates`` may send Session-Subject. Raises ``DeploymentError``.
+    ``delegates`` may send Session-Subject; at ``revocation_endpoint`` the tokens that sessions name are
+    revoked. Raises ``DeploymentError``.
     """
-    fingerprint = _fingerprint(_sources(), delegates=delegates)
+    context = _context(delegates=delegates, revocation_endpoint=revocation_endpoint)
+    fingerprint = _fingerprint(_sources(), context=context)
+    assembly = emulator.state / ASSEMBLY
     # The emulator keeps the record itself: it is lost exactly when what it tells of is lost.
     if _parameter(emulator, _FINGERPRINT) == fingerprint:
         say("what is deployed is current")
         return _outputs(emulator)
     cdk = _Cdk(emulator)
     say("synthesizing the CDK app")
-    _synthesize(cdk, delegates=delegates, templates=templates)
+    _synthesize(cdk, context=context, assembly=assembly)
     if _parameter(emulator, _BOOTSTRAP_VERSION) is None:
         say("bootstrapping the emulator's account for the CDK")
-        cdk.run("bootstrap", f"aws://{ACCOUNT}/{REGION}", "--app", str(templates))
+        cdk.run("bootstrap", f"aws://{ACCOUNT}/{REGION}", "--app", str(assembly))
     # The staging bucket refuses what does not come by TLS; the emulator speaks plain HTTP, on loopback alone.
     emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
     say("deploying the stacks")
-    with _deployable(templates) as assembly:
-        cdk.run("deploy", "--all", "--require-approval", "never", "--app", str(assembly))
-    keep_templates(templates, emulator.state / DEPLOYED_TEMPLATES)
+    with _deployable(assembly) as deployable:
+        cdk.run("deploy", "--all", "--require-approval", "never", "--app", str(deployable))
+    keep_templates(assembly, emulator.state / DEPLOYED_TEMPLATES)
     emulator.client("ssm").put_parameter(Name=_FINGERPRINT, Value=fingerprint, Type="String", Overwrite=True)
     return _outputs(emulator)
 
 
-def _synthesize(cdk: "_Cdk", *, delegates: Sequence[str], templates: Path) -> None:
-    context = {"target": "local", "stage": STAGE, "regions": REGION, "delegates": ",".join(delegates)}
-    # Long enough for a child that is being written, short enough to be waited for.
-    context["cleanupDelaySeconds"] = "2"
+def _context(*, delegates: Sequence[str], revocation_endpoint: str | None) -> Mapping[str, str]:
+    return {
+        "target": "local",
+        "stage": STAGE,
+        "regions": REGION,
+        "delegates": ",".join(delegates),
+        # Long enough for a child that is being written, short enough to be waited for.
+        "cleanupDelaySeconds": "2",
+        "revocationEndpoint": revocation_endpoint or "",
+    }
+
+
+def _synthesize(cdk: "_Cdk", *, context: Mapping[str, str], assembly: Path) -> None:
     options = [option for name, value in context.items() for option in ("--context", f"{name}={value}")]
     try:
-        cdk.run("synth", "--quiet", "--output", str(templates), *options)
+        cdk.run("synth", "--quiet", "--output", str(assembly), *options)
     except DeploymentError:
         # A half-built asset would be taken for a whole one next time.
-        shutil.rmtree(templates, ignore_errors=True)
+        shutil.rmtree(assembly, ignore_errors=True)
         raise
 
 
@@ -168,8 +188,8 @@ def _sources() -> Iterable[Path]:
         yield from sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts)
 
 
-def _fingerprint(files: Iterable[Path], *, delegates: Sequence[str]) -> str:
-    digest = hashlib.sha256(json.dumps([sys.version, list(delegates)]).encode())
+def _fingerprint(files: Iterable[Path], *, context: Mapping[str, str]) -> str:
+    digest = hashlib.sha256(json.dumps([sys.version, context]).encode())
     for file in files:
         digest.update(f"{file.relative_to(ROOT)}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
@@ -196,6 +216,7 @@ def _outputs(emulator: Emulator) -> Deployed:
         audit_table_name=data["AuditTableName"],
         event_bus_name=regional["EventBusName"],
         cleanup_queue_url=regional["CleanupQueueUrl"],
+        api_function_name=regional[names.API_FUNCTION_OUTPUT],
     )
 
 

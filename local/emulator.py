@@ -7,22 +7,21 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
-import boto3
-import botocore.session
 from botocore.config import Config
+
+from local.clients import client, environment
+from local.credentials import REGION, Credentials
+from local.loopback import HOST, PortError, is_taken
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 EXECUTABLE: Final = ROOT / ".venv-emulator" / "bin" / "ministack"
-HOST: Final = "127.0.0.1"
-REGION: Final = "us-east-1"
 ACCOUNT: Final = "000000000000"
 START_SECONDS: Final = 30
 STOP_SECONDS: Final = 30
@@ -30,13 +29,6 @@ STOP_SECONDS: Final = 30
 
 class EmulatorError(RuntimeError):
     """The emulator cannot be started, or ended by itself; the message says why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credentials:
-    access_key_id: str
-    secret_access_key: str
-    region: str = REGION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,33 +41,15 @@ class Emulator:
     process: subprocess.Popen[bytes]
 
     def client(self, service: str, *, config: Config | None = None) -> Any:  # noqa: ANN401 - boto3 makes the class of each service at run time
-        return _clients()(
-            service,
-            endpoint_url=self.endpoint,
-            region_name=self.root.region,
-            aws_access_key_id=self.root.access_key_id,
-            aws_secret_access_key=self.root.secret_access_key,
-            config=config,
-        )
+        return client(service, endpoint=self.endpoint, credentials=self.root, config=config)
 
     def api_url(self, api_id: str, *, stage: str) -> str:
         return f"{self.endpoint}/_aws/execute-api/{api_id}/{stage}"
 
     @property
-    def environment(self) -> dict[str, str]:
-        """What makes an AWS SDK or the CDK CLI talk to this emulator as root."""
-        return {
-            "AWS_ENDPOINT_URL": self.endpoint,
-            "AWS_ACCESS_KEY_ID": self.root.access_key_id,
-            "AWS_SECRET_ACCESS_KEY": self.root.secret_access_key,
-            "AWS_REGION": self.root.region,
-            "AWS_DEFAULT_REGION": self.root.region,
-            # Nothing of this machine's own AWS configuration is read.
-            "AWS_CONFIG_FILE": os.devnull,
-            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-            "NO_PROXY": HOST,
-            "no_proxy": HOST,
-        }
+    def environment(self) -> Mapping[str, str]:
+        """As root."""
+        return environment(endpoint=self.endpoint, credentials=self.root)
 
 
 @contextlib.contextmanager
@@ -85,14 +59,12 @@ def running(state: Path, *, port: int, lock: IO[str] | None = None) -> Iterator[
     It inherits ``lock``, so that ``state`` stays owned for as long as the emulator lives, whatever
     becomes of this process.
 
-    Raises ``EmulatorError`` when the port is taken or the process does not answer in time.
+    Raises ``PortError`` when the port is taken, ``EmulatorError`` when the process does not answer in time.
     """
     if not EXECUTABLE.exists():
         raise EmulatorError(f"{EXECUTABLE.relative_to(ROOT)} is missing: run `make setup`")
     if is_taken(port):
-        raise EmulatorError(
-            f"port {port} is taken: stop what listens there, or choose another with PORT=<port>"
-        )
+        raise PortError.taken(port, variable="PORT")
     # A fresh key each time: nothing that learned an earlier one can act as root here.
     root = Credentials(
         access_key_id=f"LOCALROOT{secrets.token_hex(6).upper()}", secret_access_key=secrets.token_hex(20)
@@ -140,32 +112,6 @@ def owned(state: Path) -> Iterator[IO[str]]:
         lock.write(f"process {os.getpid()}")
         lock.flush()
         yield lock
-
-
-def _clients() -> Callable[..., Any]:
-    """Makes the client of any service, and reads none of this machine's own AWS configuration."""
-    session = botocore.session.Session(
-        session_vars={
-            # Key in a configuration file, environment variable, value, conversion.
-            "profile": (None, None, None, None),
-            "config_file": (None, None, os.devnull, None),
-            "credentials_file": (None, None, os.devnull, None),
-        }
-    )
-    make: Callable[..., Any] = boto3.Session(botocore_session=session).client
-    return make
-
-
-def is_taken(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((HOST, port)) == 0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _environment(state: Path, *, port: int, root: Credentials) -> dict[str, str]:

@@ -1,34 +1,28 @@
-"""``python -m local.run``: the whole stack on this machine, until Ctrl-C."""
+"""``python -m local.run [<state>]``: the whole stack on this machine, until Ctrl-C."""
 
-import contextlib
 import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 from typing import IO, Final, NoReturn
 
-from local import tenants
-from local.delivery import delivering
-from local.deployment import DeploymentError, deploy
-from local.emulator import REGION, ROOT, EmulatorError, owned, running
-from local.streams.mapping import MappingError
-from session_store.schema import Attribute
+from local.access import API_URL, CREDENTIALS, REVOCATIONS, STATE
+from local.credentials import REGION
+from local.emulator import ROOT, EmulatorError, owned
+from local.loopback import PortError, read_port
+from local.stack import FAULTS, Place, local_stack
 
-STATE: Final = ROOT / ".local"
-API_URL: Final = "api-url"
-"""A file of the state: there exactly while the API answers."""
-
-CREDENTIALS: Final = "credentials"
-DEFAULT_PORT: Final = "4566"
+DEFAULT_PORT: Final = 4566
 
 _STARTED: Final = time.monotonic()
 _HOW_TO_CALL: Final = """
   API          {url}
                (also in {file}, for as long as it answers)
-  credentials  {credentials}, profiles tenant-a and tenant-b
+  credentials  {credentials}, profiles tenant-a, tenant-b and operator
+  revocations  {revocations}
 
   Requests are signed (SigV4, service execute-api, region {region}). With curl:
 
@@ -42,54 +36,44 @@ _HOW_TO_CALL: Final = """
 def main(state: Path = STATE) -> int:
     """Run until interrupted; 1 when something is missing, taken or broken, said on standard error."""
     try:
-        port = _port()
+        place = read_place(os.environ)
         with owned(state) as lock:
-            _serve(state, port=port, lock=lock)
+            _serve(state, place=place, lock=lock)
     except KeyboardInterrupt:
         say(f"stopped; the data stay in {_short(state)}")
         return 0
-    except (EmulatorError, DeploymentError, MappingError) as error:
+    except FAULTS as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
 
-def _serve(state: Path, *, port: int, lock: IO[str]) -> NoReturn:
-    say(f"starting the emulator on port {port}")
-    with _announcement(state / API_URL) as announcement, running(state, port=port, lock=lock) as emulator:
-        deployed = deploy(emulator, delegates=tenants.PRINCIPALS, say=say)
-        credentials = state / CREDENTIALS
-        tenants.provision(emulator, api_id=deployed.api_id, file=credentials)
-        tables = (deployed.table_name, deployed.audit_table_name)
-        with delivering(emulator, ttl_tables=tables, ttl_attribute=Attribute.TTL.value, say=say) as mappings:
-            for mapping in mappings:
-                say(f"delivering the stream's records to {mapping.name}")
-            announcement.write_text(f"{deployed.api_url}\n")
-            say("ready")
-            facts = {
-                "url": deployed.api_url,
-                "file": _short(announcement),
-                "credentials": _short(credentials),
-            }
-            print(_HOW_TO_CALL.format(**facts, region=REGION), flush=True)
-            emulator.process.wait()
+def read_place(environment: Mapping[str, str]) -> Place:
+    """``PORT``, ``AUTH_PORT`` and ``REVOCATION_ENDPOINT``.
+
+    Raises:
+        PortError
+    """
+    port = read_port(environment, "PORT", default=DEFAULT_PORT)
+    if endpoint := environment.get("REVOCATION_ENDPOINT"):
+        return Place(port=port, auth_port=None, revocation_endpoint=endpoint)
+    auth_port = read_port(environment, "AUTH_PORT", default=port + 1)
+    if auth_port == port:
+        raise PortError(f"AUTH_PORT must be another than PORT, got {port}")
+    return Place(port=port, auth_port=auth_port)
+
+
+def _serve(state: Path, *, place: Place, lock: IO[str]) -> NoReturn:
+    with local_stack(state, place=place, say=say, lock=lock) as (emulator, access):
+        say("ready")
+        facts = {
+            "url": access.api_url,
+            "file": _short(state / API_URL),
+            "credentials": _short(state / CREDENTIALS),
+            "revocations": place.revocation_endpoint or _short(state / REVOCATIONS),
+        }
+        print(_HOW_TO_CALL.format(**facts, region=REGION), flush=True)
+        emulator.process.wait()
         raise EmulatorError(f"the emulator ended by itself; its log is {_short(state / 'emulator.log')}")
-
-
-@contextlib.contextmanager
-def _announcement(file: Path) -> Iterator[Path]:
-    """No URL before the API answers, none that a crash left behind, and none after."""
-    file.unlink(missing_ok=True)
-    try:
-        yield file
-    finally:
-        file.unlink(missing_ok=True)
-
-
-def _port() -> int:
-    value = os.environ.get("PORT") or DEFAULT_PORT
-    if not (value.isascii() and value.isdecimal()) or not 1024 <= int(value) <= 65535:  # noqa: PLR2004 - the unprivileged ports
-        raise EmulatorError(f"PORT must be a number from 1024 to 65535, got {value!r}")
-    return int(value)
 
 
 def say(line: str) -> None:
@@ -108,4 +92,4 @@ if __name__ == "__main__":
     # SIGINT too: a shell starts what runs in its background with that signal ignored.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
-    sys.exit(main())
+    sys.exit(main(*map(Path, sys.argv[1:2])))

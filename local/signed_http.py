@@ -14,7 +14,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials as SigningKey
 
-from local.emulator import Credentials
+from local.credentials import Credentials
 
 TIMEOUT_SECONDS: Final = 30
 IDLE_SECONDS: Final = 30

@@ -10,29 +10,20 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-from botocore.exceptions import BotoCoreError, ClientError
 
 from infra import names
+from ops.deployed import OPERATOR, REFUSALS, NotDeployedError, environment, place
 from session_api.answers import Answer
 from session_api.dead_letter_answers import dead_letters_answer, redrive_answer
 from session_api.lists import DEFAULT_LIMIT, MAX_LIMIT
-from session_store.bootstrap import aws_client, open_dead_letters
+from session_store.bootstrap import open_dead_letters
 from session_store.deadline import Deadline
-from session_store.domain.caller import Caller, Permission
 from session_store.domain.dead_letter import QueueName
-from session_store.errors import ConfigurationError, StoreError
 from session_store.services.dead_letters import DONE, DeadLetters
-from session_store.settings import REGION_VARIABLE, read_redrive_settings, read_settings
-
-OPERATOR: Final = Caller(tenant="operator", permissions=frozenset({Permission.OPS}))
-"""Whom AWS let in: every call below is judged by IAM."""
+from session_store.settings import read_redrive_settings, read_settings
 
 REPLAY_SECONDS: Final = 120
 """How long the consumer of the stream is waited for, a batch; nobody is cut off here as in the API."""
-
-
-class NotDeployedError(Exception):
-    """There is no such stage in the region, or it has no dead letters."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         queue = None if options.queue is None else QueueName(options.queue)
         answer = redrive_answer(dead_letters.redrive(OPERATOR, queue=queue, most=options.max))
-    except (BotoCoreError, ClientError, ConfigurationError, NotDeployedError, StoreError) as error:
+    except REFUSALS as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     _print(answer)
@@ -53,31 +44,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def connected(*, stage: str, region: str) -> DeadLetters:
-    """The use case as the stage's API has it: the settings are those of the function behind the API.
+    """The use case as the stage's API has it.
 
     Raises:
         NotDeployedError
     """
-    stack = names.regional_stack(stage, region)
-    stacks = aws_client("cloudformation", region=region).describe_stacks(StackName=stack)["Stacks"]
-    outputs = {output["OutputKey"]: output["OutputValue"] for output in stacks[0].get("Outputs", ())}
-    function = outputs.get(names.API_FUNCTION_OUTPUT)
-    if function is None:
-        raise NotDeployedError(f"{stack} has no output {names.API_FUNCTION_OUTPUT}")
-    configuration = aws_client("lambda", region=region).get_function_configuration(FunctionName=function)
-    environment = {**configuration["Environment"]["Variables"], REGION_VARIABLE: region}
-    redrive = read_redrive_settings(environment)
+    variables = environment(stage=stage, region=region)
+    redrive = read_redrive_settings(variables)
     if redrive is None:
-        raise NotDeployedError(f"{stack} has no dead-letter queues")
+        raise NotDeployedError(f"{names.regional_stack(stage, region)} has no dead-letter queues")
     return open_dead_letters(
-        read_settings(environment), redrive, deadline=Deadline(), replay_seconds=REPLAY_SECONDS
+        read_settings(variables), redrive, deadline=Deadline(), replay_seconds=REPLAY_SECONDS
     )
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--stage", required=True, help="the stage that was deployed, such as prod")
-    shared.add_argument("--region", default="us-east-1", help="each has its own letters (%(default)s)")
+    shared = place()
     shared.add_argument(
         "--max",
         type=int,

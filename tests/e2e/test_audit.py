@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import pytest
 
-from local.emulator import ACCOUNT, REGION
+from local.credentials import REGION
+from local.ear import Ear, HeardEvent, listening
+from local.emulator import ACCOUNT
 from session_store.domain.credential import secret_name
 from session_store.domain.json_values import JsonValue, canonical, digest
 from session_store.schema import Attribute
@@ -27,7 +29,6 @@ from tests.support.calls import (
     tool_call,
 )
 from tests.support.delivery import delivered, eventually
-from tests.support.ear import Ear, HeardEvent
 from tests.support.emulator import LiveStack
 from tests.support.raw_table import Item, RawTable
 from tests.support.revocation import authorization_server
@@ -46,6 +47,12 @@ def stack(deployed: LiveStack) -> Iterator[LiveStack]:
     """For this module alone: other modules look at expired items, which would be swept from under them."""
     with delivered(deployed) as running:
         yield running
+
+
+@pytest.fixture
+def ear(stack: LiveStack) -> Iterator[Ear]:
+    with listening(stack.emulator, bus=stack.deployed.event_bus_name) as ear:
+        yield ear
 
 
 def trail(api: Acting, session_id: str, *, count: int) -> list[dict[str, Any]]:
@@ -212,9 +219,8 @@ def assert_all_gone(raw: RawTable, row: Item, events: Sequence[HeardEvent], *, r
 
 
 def test_a_session_that_expires_is_swept_audited_and_cleaned_up(
-    api: Acting, raw: RawTable, raw_audit: RawTable, stack: LiveStack
+    api: Acting, raw: RawTable, raw_audit: RawTable, ear: Ear
 ) -> None:
-    ear = Ear(stack.emulator, bus=stack.deployed.event_bus_name)
     session_id = with_children(api)
     raw.end_at(session_id, int(time.time()) - 2)
     told_of = rows(raw_audit, session_id, last="SessionEnded")
@@ -229,9 +235,8 @@ def test_a_session_that_expires_is_swept_audited_and_cleaned_up(
 
 
 def test_a_session_that_is_deleted_is_audited_and_cleaned_up(
-    api: Acting, raw: RawTable, raw_audit: RawTable, stack: LiveStack
+    api: Acting, raw: RawTable, raw_audit: RawTable, ear: Ear
 ) -> None:
-    ear = Ear(stack.emulator, bus=stack.deployed.event_bus_name)
     session_id = with_children(api)
     assert api.call("DELETE", f"/sessions/{session_id}").status == 204
     told_of = rows(raw_audit, session_id, last="SessionEnded")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from local.emulator import Credentials
+from local.credentials import Credentials
 from local.signed_http import Answer, Api
 from tests.support.calls import Acting, append, assert_problem, create, read, tool_call
 from tests.support.emulator import LiveStack
@@ -28,7 +28,7 @@ def of_an_unknown_key(stack: LiveStack, path: str) -> Answer:
 
 
 def of_a_guessed_secret(stack: LiveStack, path: str) -> Answer:
-    key = Credentials(access_key_id=stack.tenants["tenant-a"].access_key_id, secret_access_key="guessed")
+    key = Credentials(access_key_id=stack.keys["tenant-a"].access_key_id, secret_access_key="guessed")
     return stack.api("tenant-a").as_(key).call("PUT", path, {"stolen": 1}, {"If-Match": "*"})
 
 

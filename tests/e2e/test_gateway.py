@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from local.emulator import ACCOUNT, REGION, Credentials
+from local.credentials import REGION, Credentials
+from local.emulator import ACCOUNT
 from local.signed_http import Answer, Api
 from tests.support.emulator import LiveStack
 
@@ -13,7 +14,7 @@ UNKNOWN_KEY = Credentials(access_key_id="AKIAEXAMPLEEXAMPLE00", secret_access_ke
 
 
 def wrongly_signed(stack: LiveStack) -> Api:
-    key = stack.tenants["tenant-a"].access_key_id
+    key = stack.keys["tenant-a"].access_key_id
     return Api(stack.deployed.api_url, Credentials(access_key_id=key, secret_access_key="guessed"))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from local.ear import Ear, listening
 from local.emulator import ACCOUNT
 from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
@@ -14,7 +15,6 @@ from session_store.domain.credential import secret_name
 from session_store.domain.session import Owner, Status
 from session_store.ports import Storage
 from session_store.storage.cleanup_queue import message_of
-from tests.support.ear import Ear
 from tests.support.emulator import LiveStack
 from tests.support.ended import an_end, left_behind, summaries
 from tests.support.revocation import AuthorizationServer, authorization_server
@@ -55,8 +55,9 @@ def storage(stack: LiveStack) -> Storage:
 
 
 @pytest.fixture
-def ear(stack: LiveStack) -> Ear:
-    return Ear(stack.emulator, bus=stack.deployed.event_bus_name)
+def ear(stack: LiveStack) -> Iterator[Ear]:
+    with listening(stack.emulator, bus=stack.deployed.event_bus_name) as ear:
+        yield ear
 
 
 def test_a_message_in_the_queue_is_a_session_cleaned_up(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from local.ear import Ear, HeardEvent
 from local.emulator import Emulator
 from session_store.domain.erasure import Erasure
 from session_store.domain.expiry_mark import ExpiryMark, marked
@@ -22,7 +23,6 @@ from session_store.storage.event_bus import EventBridgeBus
 from session_store.storage.memory_surroundings import MemoryBus, MemoryPayloads, MemorySecrets
 from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.secrets_manager import SecretsManager
-from tests.support.ear import Ear, HeardEvent
 from tests.support.ended import an_end, left_behind, messages_of
 from tests.support.samples import (
     NOW_MS,

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from local.emulator import ACCOUNT, HOST, Credentials, Emulator, EmulatorError, free_port, owned, running
+from local.credentials import Credentials
+from local.emulator import ACCOUNT, Emulator, EmulatorError, owned, running
+from local.loopback import HOST, PortError, free_port
 
 TABLE = "kept"
 
@@ -42,7 +44,7 @@ def test_an_unknown_key_may_do_nothing(emulator: Emulator) -> None:
 def test_a_taken_port_is_refused_by_number(tmp_path: Path) -> None:
     with socket.create_server((HOST, 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(EmulatorError, match=f"port {port} is taken"), running(tmp_path, port=port):
+        with pytest.raises(PortError, match=f"port {port} is taken"), running(tmp_path, port=port):
             pass
 
 

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from local.emulator import HOST, owned
-from local.run import main
+from local.access import AUTH_URL
+from local.emulator import owned
+from local.loopback import HOST, PortError
+from local.run import main, read_place
+from local.stack import Place
 
 
 def test_a_taken_port_ends_the_run_and_removes_a_stale_url(
@@ -32,9 +35,43 @@ def test_a_second_run_leaves_the_url_of_the_first(tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.parametrize("port", ["http", "80", "70000", "-1"])
+@pytest.mark.parametrize("variable", ["PORT", "AUTH_PORT"])
 def test_a_port_that_is_none_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], port: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variable: str,
+    port: str,
 ) -> None:
-    monkeypatch.setenv("PORT", port)
+    monkeypatch.setenv(variable, port)
     assert main(tmp_path) == 1
-    assert f"got '{port}'" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"error: {variable} must be")
+    assert f"got '{port}'" in printed
+
+
+def test_a_taken_port_of_the_authorization_server_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server((HOST, 0)) as other:
+        port = other.getsockname()[1]
+        monkeypatch.setenv("AUTH_PORT", str(port))
+        assert main(tmp_path) == 1
+    assert f"port {port} is taken: stop what listens there, or choose another with AUTH_PORT=" in (
+        capsys.readouterr().err
+    )
+    assert not (tmp_path / AUTH_URL).exists()
+
+
+def test_the_authorization_server_is_beside_the_api_unless_told_otherwise() -> None:
+    assert read_place({}) == Place(port=4566, auth_port=4567)
+    assert read_place({"PORT": "5000"}) == Place(port=5000, auth_port=5001)
+    assert read_place({"PORT": "5000", "AUTH_PORT": "6000"}) == Place(port=5000, auth_port=6000)
+    with pytest.raises(PortError, match="AUTH_PORT must be another than PORT"):
+        read_place({"PORT": "5000", "AUTH_PORT": "5000"})
+
+
+def test_with_another_endpoint_no_port_is_needed_for_ours() -> None:
+    elsewhere = "http://127.0.0.1:9/revoke"
+    place = read_place({"PORT": "65535", "REVOCATION_ENDPOINT": elsewhere})
+    assert place == Place(port=65535, auth_port=None, revocation_endpoint=elsewhere)

@@ -1,31 +1,18 @@
 """The command says what the API would, and ends with what is left to do."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
-from infra.names import API_FUNCTION_OUTPUT, regional_stack
+from infra.names import API_FUNCTION_OUTPUT
 from ops import dead_letters
-from ops.dead_letters import NotDeployedError, connected, main
+from ops.dead_letters import connected, main
+from ops.deployed import NotDeployedError
 from session_store.domain.dead_letter import QueueName
 from session_store.storage.dead_letter_queue import SqsDeadLetterQueue
 from tests.support.dead_letters import Office, a_letter, a_range, an_end, event
-
-VARIABLES = {
-    "TABLE_NAME": "sessions",
-    "AUDIT_TABLE_NAME": "audit",
-    "SESSION_REGIONS": "eu-west-1",
-    "STATUS_SHARDS": "4",
-    "AUDIT_RETENTION_DAYS": "90",
-    "STREAM_DEAD_LETTERS_URL": "https://sqs/stream",
-    "CLEANUP_DEAD_LETTERS_URL": "https://sqs/cleanup",
-    "CLEANUP_QUEUE_URL": "https://sqs/queue",
-    "CONSUMER_FUNCTION": "consumer",
-    "QUARANTINE_BUCKET": "bucket",
-}
+from tests.support.stage import VARIABLES, deploy
 
 
 @pytest.fixture
@@ -86,31 +73,6 @@ def test_a_command_that_is_none_is_refused(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
-
-
-class Deployed:
-    """A stack with these outputs, whose function has these variables."""
-
-    def __init__(self, outputs: Mapping[str, str], variables: Mapping[str, str]) -> None:
-        self.outputs = outputs
-        self.variables = variables
-
-    def describe_stacks(self, **arguments: str) -> dict[str, Any]:
-        if arguments["StackName"] != regional_stack("prod", "eu-west-1"):
-            raise ClientError({"Error": {"Code": "ValidationError"}}, "DescribeStacks")
-        outputs = [{"OutputKey": key, "OutputValue": value} for key, value in self.outputs.items()]
-        return {"Stacks": [{"Outputs": outputs}]}
-
-    def get_function_configuration(self, **arguments: str) -> dict[str, Any]:
-        assert arguments == {"FunctionName": "api"}
-        return {"Environment": {"Variables": self.variables}}
-
-
-def deploy(monkeypatch: pytest.MonkeyPatch, outputs: Mapping[str, str], variables: Mapping[str, str]) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    deployed = Deployed(outputs, variables)
-    monkeypatch.setattr(dead_letters, "aws_client", lambda *_, **__: deployed)
 
 
 def test_all_is_found_from_the_settings_of_the_apis_function(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from local import tenants
+from local.credentials import Credentials
 from local.deployment import Deployed, deploy
-from local.emulator import Credentials, Emulator, free_port, running
+from local.emulator import Emulator, running
+from local.loopback import free_port
+from local.principals import DELEGATES, provision
 from local.signed_http import Api
 
 
@@ -18,14 +20,14 @@ class LiveStack:
 
     emulator: Emulator
     deployed: Deployed
-    tenants: Mapping[str, Credentials]
-    """``tenant-a`` and ``tenant-b``; both are delegates."""
+    keys: Mapping[str, Credentials]
+    """Of ``tenant-a`` and ``tenant-b``, who are delegates, and of ``operator``."""
     credentials: Path
     """The file their keys are in."""
 
-    def api(self, tenant: str | None = None) -> Api:
-        """A caller signed in as ``tenant``; without one, unsigned."""
-        return Api(self.deployed.api_url, self.tenants[tenant] if tenant is not None else None)
+    def api(self, name: str | None = None) -> Api:
+        """A caller signed in as ``name``; without one, unsigned."""
+        return Api(self.deployed.api_url, self.keys[name] if name is not None else None)
 
     def function(self, package: str) -> str:
         """The name of the deployed function whose handler is in a package."""
@@ -57,7 +59,7 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
 @pytest.fixture(scope="session")
 def deployed(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> LiveStack:
     folder = tmp_path_factory.mktemp("deployed")
-    outputs = deploy(emulator, delegates=tenants.PRINCIPALS, say=print, templates=folder / "cdk.out")
+    outputs = deploy(emulator, delegates=DELEGATES, revocation_endpoint=None, say=print)
     credentials = folder / "credentials"
-    keys = tenants.provision(emulator, api_id=outputs.api_id, file=credentials)
-    return LiveStack(emulator=emulator, deployed=outputs, tenants=keys, credentials=credentials)
+    keys = provision(emulator, deployed=outputs, file=credentials)
+    return LiveStack(emulator=emulator, deployed=outputs, keys=keys, credentials=credentials)

@@ -1,13 +1,17 @@
-"""The way to a session that every use case takes: is it there, is it the caller's, is its end due to move."""
+"""The way to a session that every use case takes: is it there, is it the caller's, is its end due to move.
+
+Or, past the owners of sessions: is the caller an operator.
+"""
 
 from dataclasses import dataclass
 
-from session_store.domain.caller import Caller
+from session_store.domain.caller import Caller, Permission
 from session_store.domain.identifiers import check_session_id
 from session_store.domain.session import SLIDING, Session, author_of, owner_of, readable
 from session_store.domain.session_write import Guard
 from session_store.domain.slide import Slide
 from session_store.errors import (
+    ForbiddenError,
     MisdirectedError,
     OutcomeUnknownError,
     SessionNotFoundError,
@@ -76,3 +80,11 @@ class SessionAccess:
             author=author_of(caller),
         )
         return readable(self.sessions.slide(slide), owner=session.owner, now_ms=now_ms)
+
+
+def check_operator(caller: Caller) -> None:
+    """Raises:
+    ForbiddenError: the caller is no operator.
+    """
+    if Permission.OPS not in caller.permissions:
+        raise ForbiddenError

@@ -1,12 +1,13 @@
 """The audit trail: every change once, and what the end of a session sets off."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from session_store.domain.audit_event import AuditChange, AuditEntry
 from session_store.domain.caller import Caller
 from session_store.domain.differences import Exposure, differences
+from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue
 from session_store.domain.page import AuditPosition, Page, PageRequest
 from session_store.domain.session import Author, Owner
@@ -16,7 +17,7 @@ from session_store.domain.times import from_iso, is_over, seconds
 from session_store.errors import UnreadableRecordError
 from session_store.ports import AuditStorage, CleanupQueue
 from session_store.schema import SESSION_PK_PREFIX, Attribute, Entity
-from session_store.services.access import SessionAccess
+from session_store.services.access import SessionAccess, check_operator
 
 A: Final = Attribute
 KEYS: Final = frozenset({A.PK, A.SK})
@@ -32,10 +33,13 @@ VERBS: Final = {
     StreamEvent.REMOVE: "Removed",
 }
 
+WHOLE_PAGE: Final = 100
+"""Entries read at once of a trail that is read whole."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditTrail:
-    """What a session's owner sees of the trail."""
+    """What a session's owner sees of the trail, and what an operator does."""
 
     storage: AuditStorage
     access: SessionAccess
@@ -51,8 +55,29 @@ class AuditTrail:
         session = self.access.found(caller, session_id)
         found = self.storage.page(session_id, page)
         self.access.used(caller, session)
+        return replace(found, items=self._kept(found.items))
+
+    def whole(self, caller: Caller, session_id: str) -> Iterator[AuditEntry]:
+        """The whole trail of any tenant's session, the oldest first, also after the session's end.
+
+        Raises:
+            ForbiddenError: the caller is no operator.
+        """
+        check_operator(caller)
+        return self._entries(check_session_id(session_id))
+
+    def _entries(self, session_id: str) -> Iterator[AuditEntry]:
+        after: AuditPosition | None = None
+        while True:
+            found = self.storage.page(session_id, PageRequest(limit=WHOLE_PAGE, after=after))
+            yield from self._kept(found.items)
+            after = found.next
+            if after is None:
+                return
+
+    def _kept(self, entries: Iterable[AuditEntry]) -> tuple[AuditEntry, ...]:
         now_ms = self.access.clock.now_ms()
-        return replace(found, items=tuple(entry for entry in found.items if not is_over(entry.ttl, now_ms)))
+        return tuple(entry for entry in entries if not is_over(entry.ttl, now_ms))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from session_store.deadline import Deadline
-from session_store.domain.caller import Caller, Permission
+from session_store.domain.caller import Caller
 from session_store.domain.dead_letter import (
     Letter,
     Outcome,
@@ -17,8 +17,9 @@ from session_store.domain.dead_letter import (
     ShardRange,
     Unreadable,
 )
-from session_store.errors import ForbiddenError, ThrottledError
+from session_store.errors import ThrottledError
 from session_store.ports import CleanupQueue, DeadLetterQueue, QuarantineCount
+from session_store.services.access import check_operator
 from session_store.services.replays import Replays
 
 HIDDEN_LOOKING: Final = 30
@@ -48,7 +49,7 @@ class DeadLetters:
         Raises:
             ForbiddenError: the caller is no operator.
         """
-        _check_operator(caller)
+        check_operator(caller)
         views = tuple(self._view(name, limit=limit) for name in QueueName)
         return Overview(queues=views, quarantined=self.quarantine.count())
 
@@ -78,7 +79,7 @@ class DeadLetters:
         Raises:
             ForbiddenError: the caller is no operator.
         """
-        _check_operator(caller)
+        check_operator(caller)
         done: list[Redriven] = []
         for name in QueueName if queue is None else (queue,):
             self._work_off(name, done, most=most)
@@ -131,8 +132,3 @@ class DeadLetters:
         if redriven.outcome in DONE:
             self.queues[name].remove(letter)
         return redriven
-
-
-def _check_operator(caller: Caller) -> None:
-    if Permission.OPS not in caller.permissions:
-        raise ForbiddenError

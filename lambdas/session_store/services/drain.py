@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from session_store.deadline import Deadline
-from session_store.domain.caller import Caller, Permission
+from session_store.domain.caller import Caller
 from session_store.domain.session import WRITABLE, ExpiringSession, Status, author_of
 from session_store.domain.session_write import PREDECESSORS, Guard, SessionWrite, Transition
 from session_store.domain.times import seconds
-from session_store.errors import ForbiddenError, InvalidTransitionError, SessionNotFoundError
+from session_store.errors import InvalidTransitionError, SessionNotFoundError
 from session_store.ports import Clock, Ids, SessionStorage
+from session_store.services.access import check_operator
 from session_store.services.ending import pages_ending
 
 MOST: Final = 500
@@ -45,8 +46,7 @@ class Drain:
         Raises:
             ForbiddenError: the caller is no operator.
         """
-        if Permission.OPS not in caller.permissions:
-            raise ForbiddenError
+        check_operator(caller)
         now_ms = self.clock.now_ms()
         until = seconds(now_ms) + within
         moved = skipped = taken = 0

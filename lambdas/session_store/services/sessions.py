@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from session_store.domain.caller import Caller, Permission
+from session_store.domain.caller import Caller
 from session_store.domain.credential import check_credential_ref
 from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue, check_nesting, encode
@@ -33,11 +33,10 @@ from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.times import seconds
 from session_store.domain.window import window_from
 from session_store.errors import (
-    ForbiddenError,
     PayloadTooLargeError,
 )
 from session_store.ports import Clock, Ids, SessionStorage
-from session_store.services.access import SessionAccess
+from session_store.services.access import SessionAccess, check_operator
 from session_store.services.audit_events import AuditEvents
 
 STATE_LIMIT: Final = 64 * 1024
@@ -181,8 +180,7 @@ class Sessions:
         Raises:
             ForbiddenError: the caller is no operator.
         """
-        if Permission.OPS not in caller.permissions:
-            raise ForbiddenError
+        check_operator(caller)
         now_ms = self.clock.now_ms()
         return self.storage.page_expiring(status, now_ms=now_ms, until=seconds(now_ms) + within, page=page)
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from local.emulator import free_port, running
+from local.emulator import running
+from local.loopback import free_port
 from tests.local.streams.conftest import Application, deploy_application, until
 
 

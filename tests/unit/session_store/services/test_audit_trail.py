@@ -11,8 +11,8 @@ from session_store.domain.json_values import encode
 from session_store.domain.page import PageRequest
 from session_store.domain.session import Author, Owner, Status
 from session_store.domain.session_end import EndReason, SessionEnd
-from session_store.errors import SessionNotFoundError, UnreadableRecordError
-from session_store.services.audit_trail import StreamConsumer
+from session_store.errors import ForbiddenError, SessionNotFoundError, UnreadableRecordError
+from session_store.services.audit_trail import WHOLE_PAGE, StreamConsumer
 from session_store.storage.child_items import claim_item, message_item, record_item
 from session_store.storage.memory import Memory, MemoryAudit
 from tests.support.samples import (
@@ -20,6 +20,7 @@ from tests.support.samples import (
     AUTHOR,
     NOW_MS,
     NOW_SECONDS,
+    OPERATOR,
     OWNER,
     REGION,
     STRANGER,
@@ -208,6 +209,24 @@ def test_an_entry_past_its_retention_is_not_shown(consumer: StreamConsumer) -> N
     ours = replace(consumer, storage=MemoryAudit(memory=world.memory), audit_retention=1)
     consume(ours, a_record(new=image_of(session), at=world.clock.now // 1000 - 1))
     assert world.store.audit.page(ALICE, session.session_id, PageRequest(limit=10)).items == ()
+    assert list(world.store.audit.whole(OPERATOR, session.session_id)) == []
+
+
+def test_an_operator_reads_the_whole_trail_of_a_session_that_is_gone(consumer: StreamConsumer) -> None:
+    world = World()
+    session = a_session()
+    ours = replace(consumer, storage=MemoryAudit(memory=world.memory))
+    for second in range(WHOLE_PAGE + 1):
+        consume(ours, a_record(new=image_of(session), at=NOW_SECONDS + second))
+    times = [entry.at for entry in world.store.audit.whole(OPERATOR, session.session_id)]
+    assert times == [AT + second * 1000 for second in range(WHOLE_PAGE + 1)]
+
+
+def test_who_is_no_operator_reads_no_whole_trail() -> None:
+    world = World()
+    session = world.open()
+    with pytest.raises(ForbiddenError):
+        world.store.audit.whole(ALICE, session.session_id)
 
 
 def test_an_owner_is_who_the_session_names(consumer: StreamConsumer, sent: Sent) -> None:

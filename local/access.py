@@ -1,0 +1,92 @@
+"""What a running stack tells of itself in its state: where it is, and whose keys it knows.
+
+Whoever plays against ``make run`` has this and no more.
+"""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from local.clients import client, environment
+from local.credentials import Credentials, read_credentials
+from local.emulator import ROOT
+from local.signed_http import Api
+
+STATE: Final = ROOT / ".local"
+"""Of the stack that ``make run`` starts."""
+
+API_URL: Final = "api-url"
+"""A file of the state: there exactly while the API answers."""
+
+AUTH_URL: Final = "auth-url"
+"""Likewise, while the stack's own authorization server does."""
+
+CREDENTIALS: Final = "credentials"
+REVOCATIONS: Final = "revocations.jsonl"
+COMMAND_SECONDS: Final = 60
+
+
+class NotRunningError(RuntimeError):
+    """There is no stack in this state."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """Somebody whom the emulator knows by this key."""
+
+    endpoint: str
+    credentials: Credentials
+
+    def client(self, service: str) -> Any:  # noqa: ANN401 - as local.clients
+        return client(service, endpoint=self.endpoint, credentials=self.credentials)
+
+    def run(self, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A command of this project, with this principal's credentials and no other of this machine's."""
+        own = environment(endpoint=self.endpoint, credentials=self.credentials)
+        return subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            cwd=ROOT,
+            env={"PYTHONPATH": "lambdas:.", **own},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    state: Path
+    api_url: str
+    credentials: Mapping[str, Credentials]
+
+    @classmethod
+    def read(cls, state: Path) -> "Access":
+        """Raises:
+        NotRunningError
+        """
+        if not (state / API_URL).exists():
+            raise NotRunningError("no stack runs here: start one with `make run`")
+        return cls(
+            state=state,
+            api_url=(state / API_URL).read_text().strip(),
+            credentials=read_credentials(state / CREDENTIALS),
+        )
+
+    def api(self, name: str) -> Api:
+        """A caller of the API, signed in."""
+        return Api(self.api_url, self.credentials[name])
+
+    def principal(self, name: str) -> Principal:
+        url = urlsplit(self.api_url)
+        return Principal(endpoint=f"{url.scheme}://{url.netloc}", credentials=self.credentials[name])
+
+    @property
+    def revocations(self) -> Path | None:
+        """What the stack's own authorization server was asked; None where another revokes."""
+        return self.state / REVOCATIONS if (self.state / AUTH_URL).exists() else None

@@ -1,0 +1,55 @@
+"""``python -m local.demo``: one session's life through the API, and the end of another, step by step.
+
+Plays against the stack that ``make run`` has started; where none runs, it starts
+one, plays, and stops it again.
+"""
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from local.access import API_URL, STATE, Access
+from local.credentials import OPERATOR, TENANTS
+from local.demo.end import play_end
+from local.demo.life import play_life
+from local.demo.steps import DemoError
+from local.loopback import free_port
+from local.run import say
+from local.stack import FAULTS, Place, local_stack
+
+TENANT, _ = TENANTS
+
+
+def main() -> int:
+    try:
+        with _access() as access:
+            play_life(access.api(TENANT), access.api(OPERATOR))
+            play_end(access, tenant=TENANT)
+            print("\ndone: every answer was the right one")
+    except ConnectionError:
+        print(
+            f"error: nothing answers at the URL in {STATE / API_URL}: is `make run` running?", file=sys.stderr
+        )
+        return 1
+    except (DemoError, *FAULTS) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+@contextlib.contextmanager
+def _access() -> Iterator[Access]:
+    if (STATE / API_URL).exists():
+        yield Access.read(STATE)
+        return
+    with tempfile.TemporaryDirectory(prefix="session-store-") as folder:
+        say("no stack runs here: starting one for this demo alone")
+        place = Place(port=free_port(), auth_port=free_port())
+        with local_stack(Path(folder), place=place, say=say) as (_, access):
+            yield access
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""This machine's loopback, which all of the local stack listens on and nothing else."""
+
+import socket
+from collections.abc import Mapping
+from typing import Final
+
+HOST: Final = "127.0.0.1"
+LOWEST_PORT: Final = 1024
+"""Of those that need no privilege."""
+
+HIGHEST_PORT: Final = 65535
+
+
+class PortError(RuntimeError):
+    """A port is taken, or is none; the message names the variable that chooses another."""
+
+    @classmethod
+    def taken(cls, port: int, *, variable: str) -> "PortError":
+        return cls(f"port {port} is taken: stop what listens there, or choose another with {variable}=<port>")
+
+
+def read_port(environment: Mapping[str, str], variable: str, *, default: int) -> int:
+    """Raises:
+    PortError
+    """
+    value = environment.get(variable) or str(default)
+    if not (value.isascii() and value.isdecimal()) or not LOWEST_PORT <= int(value) <= HIGHEST_PORT:
+        raise PortError(f"{variable} must be a number from {LOWEST_PORT} to {HIGHEST_PORT}, got {value!r}")
+    return int(value)
+
+
+def is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port

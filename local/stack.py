@@ -1,0 +1,76 @@
+"""The whole stack on this machine, for as long as a block runs: what ``make run`` and ``make demo`` start."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from local.access import API_URL, AUTH_URL, CREDENTIALS, REVOCATIONS, Access
+from local.authorization_server import REVOKE, authorization_server
+from local.delivery import delivering
+from local.deployment import DeploymentError, deploy
+from local.emulator import Emulator, EmulatorError, running
+from local.loopback import PortError
+from local.principals import DELEGATES, provision
+from local.streams.mapping import MappingError
+from session_store.schema import Attribute
+
+FAULTS = (EmulatorError, DeploymentError, MappingError, PortError)
+"""What can keep the stack from running; each says what to do."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the stack listens; with a ``revocation_endpoint`` of others, without a server of its own."""
+
+    port: int
+    auth_port: int | None
+    revocation_endpoint: str | None = None
+
+
+@contextlib.contextmanager
+def local_stack(
+    state: Path, *, place: Place, say: Say, lock: IO[str] | None = None
+) -> Iterator[tuple[Emulator, Access]]:
+    """Everything, with its data in ``state`` and what is needed to call it told there.
+
+    Raises one of ``FAULTS``.
+    """
+    with (
+        _announced(state / API_URL) as api_url,
+        _announced(state / AUTH_URL) as auth_url,
+        contextlib.ExitStack() as ours,
+    ):
+        endpoint = place.revocation_endpoint
+        if place.auth_port is not None:
+            say(f"starting the authorization server on port {place.auth_port}")
+            # Before the emulator, and for longer: what is left to clean up is cleaned up at once.
+            server = authorization_server(port=place.auth_port, file=state / REVOCATIONS, say=say)
+            url = ours.enter_context(server)
+            auth_url.write_text(f"{url}\n")
+            endpoint = f"{url}{REVOKE}"
+        say(f"starting the emulator on port {place.port}")
+        emulator = ours.enter_context(running(state, port=place.port, lock=lock))
+        deployed = deploy(emulator, delegates=DELEGATES, revocation_endpoint=endpoint, say=say)
+        provision(emulator, deployed=deployed, file=state / CREDENTIALS)
+        tables = (deployed.table_name, deployed.audit_table_name)
+        mappings = ours.enter_context(
+            delivering(emulator, ttl_tables=tables, ttl_attribute=Attribute.TTL.value, say=say)
+        )
+        for mapping in mappings:
+            say(f"delivering the stream's records to {mapping.name}")
+        api_url.write_text(f"{deployed.api_url}\n")
+        yield emulator, Access.read(state)
+
+
+@contextlib.contextmanager
+def _announced(file: Path) -> Iterator[Path]:
+    """No URL before what is there answers, none that a crash left behind, and none after."""
+    file.unlink(missing_ok=True)
+    try:
+        yield file
+    finally:
+        file.unlink(missing_ok=True)
