@@ -18,7 +18,7 @@ export PYTHONPATH := lambdas:.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check bench format openapi configuration lock clean
+.PHONY: help setup run demo dashboard test check bench format openapi configuration lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ run: setup ## Start the whole stack on this machine (PORT=4566); Ctrl-C stops it
 
 demo: setup ## Play one session through the API, step by step
 	@exec $(BIN)/python -m local.demo
+
+dashboard: setup ## Draw the running stack's dashboard into .local/dashboard.html (PERIOD=seconds)
+	@exec $(BIN)/python -m local.dashboard
 
 test: setup check ## Check, then run every test
 	$(BIN)/python -m pytest

@@ -6,6 +6,7 @@ from aws_cdk import App, Environment, Tags
 
 from infra import names
 from infra.config import Config
+from infra.dashboard.stack import DashboardStack
 from infra.data_stack import DataStack
 from infra.nag import check
 from infra.regional_stack import RegionalStack
@@ -17,6 +18,8 @@ class Deployment:
     data: DataStack
     regional: dict[str, RegionalStack]
     """By region."""
+
+    dashboard: DashboardStack
 
 
 def build(app: App) -> Deployment:
@@ -38,7 +41,14 @@ def build(app: App) -> Deployment:
     }
     for stack in regional.values():
         stack.add_stack_dependency(data)
+    dashboard = DashboardStack(
+        app,
+        names.dashboard_stack(config.stage),
+        config=config,
+        env=env(config.primary),
+        regional=regional,
+    )
     Tags.of(app).add("application", "session-store")
     Tags.of(app).add("stage", config.stage)
     check(app, config=config, regional=regional.values())
-    return Deployment(config=config, data=data, regional=regional)
+    return Deployment(config=config, data=data, regional=regional, dashboard=dashboard)

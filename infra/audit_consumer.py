@@ -12,6 +12,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra import names
 from infra.alarms import LONG, counted
 from infra.cleanup import CleanupQueue
 from infra.config import Config
@@ -61,6 +62,7 @@ class AuditConsumer(TableFunction):
         self.dead_letters = sqs.Queue(
             self,
             "DeadLetters",
+            queue_name=names.queue(config.stage, names.STREAM_DEAD_LETTERS),
             retention_period=RETENTION,
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=not config.is_local,

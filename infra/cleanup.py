@@ -7,6 +7,7 @@ from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra import names
 from infra.config import Config
 from infra.event_bus import SessionEvents
 from infra.table_function import Shared, TableFunction
@@ -39,6 +40,7 @@ class CleanupQueue(Construct):
         self.dead_letters = sqs.Queue(
             self,
             "DeadLetters",
+            queue_name=names.queue(config.stage, names.CLEANUP_DEAD_LETTERS),
             retention_period=RETENTION,
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=by_tls,
@@ -46,6 +48,7 @@ class CleanupQueue(Construct):
         self.queue = sqs.Queue(
             self,
             "Queue",
+            queue_name=names.queue(config.stage, names.CLEANUP_QUEUE),
             visibility_timeout=VISIBILITY,
             retention_period=RETENTION,
             encryption=sqs.QueueEncryption.SQS_MANAGED,

@@ -8,6 +8,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra import names
 from infra.config import Config
 from infra.gateway_responses import add_gateway_responses
 from infra.routes import Route, routes
@@ -42,7 +43,7 @@ class SessionRestApi(Construct):
         self.api = apigateway.RestApi(
             self,
             "Api",
-            rest_api_name=f"session-store-{config.stage}",
+            rest_api_name=names.rest_api(config.stage),
             description="Session store",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
             # Access logs need the role that an account names once a region. It stays when this stack

@@ -11,6 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra import names
 from infra.alarms import Alarms
 from infra.bundling import dependency_layer, function_sources, platform_for
 from infra.config import Config
@@ -62,6 +63,7 @@ class TableFunction(Construct):
         super().__init__(scope, construct_id)
         config = shared.config
         self.alarms = shared.alarms
+        self.package = package
         built_for = platform_for(config.target)
         log_group = logs.LogGroup(self, "Logs", retention=config.log_retention, removal_policy=config.removal)
         # A role of our own: the one CDK makes carries a managed policy over every log group of the account.
@@ -74,6 +76,7 @@ class TableFunction(Construct):
         self.function = lambda_.Function(
             self,
             "Function",
+            function_name=names.function(config.stage, package),
             description=f"Session store: {description}",
             handler=f"{package}.handler.handler",
             runtime=built_for.runtime,

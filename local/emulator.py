@@ -49,14 +49,7 @@ class Emulator:
     process: subprocess.Popen[bytes]
 
     def client(self, service: str, *, config: Config | None = None) -> Any:  # noqa: ANN401 - boto3 makes the class of each service at run time
-        return _clients()(
-            service,
-            endpoint_url=self.endpoint,
-            region_name=self.root.region,
-            aws_access_key_id=self.root.access_key_id,
-            aws_secret_access_key=self.root.secret_access_key,
-            config=config,
-        )
+        return client_of(service, endpoint=self.endpoint, credentials=self.root, config=config)
 
     def api_url(self, api_id: str, *, stage: str) -> str:
         return f"{self.endpoint}/_aws/execute-api/{api_id}/{stage}"
@@ -140,6 +133,17 @@ def owned(state: Path) -> Iterator[IO[str]]:
         lock.write(f"process {os.getpid()}")
         lock.flush()
         yield lock
+
+
+def client_of(service: str, *, endpoint: str, credentials: Credentials, config: Config | None = None) -> Any:  # noqa: ANN401 - boto3 makes the class of each service at run time
+    return _clients()(
+        service,
+        endpoint_url=endpoint,
+        region_name=credentials.region,
+        aws_access_key_id=credentials.access_key_id,
+        aws_secret_access_key=credentials.secret_access_key,
+        config=config,
+    )
 
 
 def _clients() -> Callable[..., Any]:

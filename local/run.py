@@ -22,6 +22,9 @@ API_URL: Final = "api-url"
 """A file of the state: there exactly while the API answers."""
 
 CREDENTIALS: Final = "credentials"
+WATCHER_CREDENTIALS: Final = "watcher-credentials"
+"""What `make dashboard` reads the metrics with."""
+
 DEFAULT_PORT: Final = "4566"
 
 _STARTED: Final = time.monotonic()
@@ -59,6 +62,7 @@ def _serve(state: Path, *, port: int, lock: IO[str]) -> NoReturn:
         deployed = deploy(emulator, delegates=tenants.PRINCIPALS, say=say)
         credentials = state / CREDENTIALS
         tenants.provision(emulator, api_id=deployed.api_id, file=credentials)
+        tenants.provision_watcher(emulator, file=state / WATCHER_CREDENTIALS)
         tables = (deployed.table_name, deployed.audit_table_name)
         with delivering(emulator, ttl_tables=tables, ttl_attribute=Attribute.TTL.value, say=say) as mappings:
             for mapping in mappings:

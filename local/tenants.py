@@ -1,4 +1,7 @@
-"""The callers of the local stack: two IAM users, each a tenant, with keys in an AWS credentials file."""
+"""The users of the local stack: two tenants, who may call, and a watcher, who may look at metrics and logs.
+
+They are IAM users with keys in AWS credentials files.
+"""
 
 import configparser
 import json
@@ -11,6 +14,7 @@ from botocore.exceptions import ClientError
 from local.emulator import ACCOUNT, REGION, Credentials, Emulator
 
 NAMES: Final = ("tenant-a", "tenant-b")
+WATCHER: Final = "watcher"
 PRINCIPALS: Final = tuple(f"{ACCOUNT}:user/{name}" for name in NAMES)
 """In the form that the configuration names delegates in."""
 
@@ -21,22 +25,34 @@ def provision(emulator: Emulator, *, api_id: str, file: Path) -> Mapping[str, Cr
     Keys in ``file`` that the emulator still knows are kept.
     """
     known = read(file)
-    tenants = {name: _provision(emulator, name=name, api_id=api_id, known=known.get(name)) for name in NAMES}
+    tenants = {
+        name: _provision(emulator, name=name, policy=_may_call(api_id), known=known.get(name))
+        for name in NAMES
+    }
     if tenants != known:
         _write(file, tenants)
     return tenants
 
 
-def _provision(emulator: Emulator, *, name: str, api_id: str, known: Credentials | None) -> Credentials:
+def provision_watcher(emulator: Emulator, *, file: Path) -> Credentials:
+    """Make the user that reads what the functions count and log, and may do nothing else."""
+    known = read(file).get(WATCHER)
+    watcher = _provision(emulator, name=WATCHER, policy=_MAY_WATCH, known=known)
+    if watcher != known:
+        _write(file, {WATCHER: watcher})
+    return watcher
+
+
+def _provision(
+    emulator: Emulator, *, name: str, policy: Mapping[str, object], known: Credentials | None
+) -> Credentials:
     iam = emulator.client("iam")
     try:
         iam.create_user(UserName=name)
     except ClientError as error:
         if error.response["Error"]["Code"] != "EntityAlreadyExists":
             raise
-    iam.put_user_policy(
-        UserName=name, PolicyName="call-the-api", PolicyDocument=json.dumps(_may_call(api_id))
-    )
+    iam.put_user_policy(UserName=name, PolicyName=f"{name}-may", PolicyDocument=json.dumps(policy))
     existing = [key["AccessKeyId"] for key in iam.list_access_keys(UserName=name)["AccessKeyMetadata"]]
     if known is not None and known.access_key_id in existing:
         return known
@@ -48,8 +64,22 @@ def _provision(emulator: Emulator, *, name: str, api_id: str, known: Credentials
 
 def _may_call(api_id: str) -> Mapping[str, object]:
     api = f"arn:aws:execute-api:{REGION}:{ACCOUNT}:{api_id}/*"
-    statement = {"Effect": "Allow", "Action": "execute-api:Invoke", "Resource": api}
+    return _policy("execute-api:Invoke", resource=api)
+
+
+def _policy(*actions: str, resource: str) -> Mapping[str, object]:
+    statement = {"Effect": "Allow", "Action": list(actions), "Resource": resource}
     return {"Version": "2012-10-17", "Statement": [statement]}
+
+
+_MAY_WATCH: Final = _policy(
+    "cloudwatch:DescribeAlarms",
+    "cloudwatch:GetMetricData",
+    "cloudwatch:ListMetrics",
+    "logs:DescribeLogGroups",
+    "logs:FilterLogEvents",
+    resource="*",
+)
 
 
 def read(file: Path) -> Mapping[str, Credentials]:

@@ -8,6 +8,13 @@ SERVICE: Final = "service"
 """The one dimension: which function counted, as ``service_of`` names it."""
 
 
+COLD_START: Final = "ColdStart"
+"""Powertools' own, in our namespace: counted by a function whose handler asks for it."""
+
+FUNCTION_NAME: Final = "function_name"
+"""The dimension that it has beside ``SERVICE``."""
+
+
 class Metric(StrEnum):
     """Counts, unless it says otherwise."""
 

@@ -14,7 +14,8 @@ from tests.support.raw_table import RawTable
 def outsider(deployed: LiveStack) -> Api:
     """May call the API, and is not among the delegates."""
     emulator = deployed.emulator
-    key = tenants._provision(emulator, name="outsider", api_id=deployed.deployed.api_id, known=None)
+    policy = tenants._may_call(deployed.deployed.api_id)
+    key = tenants._provision(emulator, name="outsider", policy=policy, known=None)
     return deployed.api().as_(key)
 
 
