@@ -7,7 +7,7 @@ from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from infra.config import Config
-from infra.dashboard.panels import COLUMNS, Row
+from infra.dashboard.panels import COLUMNS, HEIGHT, Row
 from infra.dashboard.watched import Watched
 
 MOST_ALARMS: Final = 100
@@ -47,5 +47,5 @@ def _alarms(stack: Stack, watched: Watched, *, width: int) -> cloudwatch.IWidget
         alarms=raised,
         sort_by=cloudwatch.AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
         width=width,
-        height=6,
+        height=HEIGHT if watched.config.replicas else HEIGHT - 2,
     )

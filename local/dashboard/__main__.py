@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 
 from local import tenants
@@ -22,6 +23,9 @@ from local.streams.templates import read_stacks
 PAGE: Final = "dashboard.html"
 SHOWN_SECONDS: Final = 3 * 3600
 """As the deployed dashboard opens."""
+
+ONCE: Final = Config(retries={"total_max_attempts": 1})
+"""Who does not answer on loopback is not there."""
 
 YOUNG_SECONDS: Final = 30 * 60
 FINE_SECONDS: Final = 10
@@ -66,7 +70,10 @@ def _client(state: Path) -> Client:
     credentials = tenants.read(state / WATCHER_CREDENTIALS)[tenants.WATCHER]
     endpoint = urlsplit(announced.read_text().strip())
     return lambda service: client_of(
-        service, endpoint=f"{endpoint.scheme}://{endpoint.netloc}", credentials=credentials
+        service,
+        endpoint=f"{endpoint.scheme}://{endpoint.netloc}",
+        credentials=credentials,
+        config=ONCE,
     )
 
 

@@ -34,9 +34,14 @@ GRID: Final = "#e3e6ea"
 DAY: Final = 86_400
 """Matplotlib counts dates in days since 1970."""
 
+FEW: Final = 40
+"""Up to so many points of a line are marked: alone, a point would be no line."""
+
 RED: Final = "#c5221f"
 INCHES_A_COLUMN: Final = 0.62
-INCHES_A_ROW: Final = 0.40
+INCHES_A_ROW: Final = 0.48
+INCHES_BESIDE: Final = 0.6
+"""Of a panel's height: its title and legend."""
 
 _STYLE: Final["dict[RcKeyType, object]"] = {
     # Text stays text: it can be searched, and takes the page's font.
@@ -66,11 +71,12 @@ def colour(number: int) -> str:
 def draw(lines: Sequence[Series], *, frame: Frame, limits: Sequence[Limit] = ()) -> str:
     """The SVG element, in the colours of the lines' numbers; a point stands where a value is."""
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(frame.width * INCHES_A_COLUMN, frame.height * INCHES_A_ROW))
+        figure = Figure(figsize=(frame.width * INCHES_A_COLUMN, frame.height * INCHES_A_ROW - INCHES_BESIDE))
         axes = figure.add_axes((0.11, 0.16, 0.86, 0.76))
         for number, series in enumerate(lines):
             days = [at / DAY for at in series]
-            axes.plot(days, list(series.values()), color=colour(number), linewidth=1.4, marker="o", ms=3)
+            marker = "o" if len(series) <= FEW else None
+            axes.plot(days, list(series.values()), color=colour(number), linewidth=1.4, marker=marker, ms=3)
         _dress(axes, frame=frame)
         _limit(axes, limits)
         drawn = io.StringIO()

@@ -33,7 +33,8 @@ def read(lines: Iterable[str]) -> Counted:
         if MARK not in line:
             continue
         try:
-            samples.extend(_samples(json.loads(line)))
+            # Whole or not at all.
+            samples.extend(tuple(_samples(json.loads(line))))
         except (AttributeError, KeyError, TypeError, ValueError):
             # Whatever is missing or of another shape: AWS, too, lets such a line be a line of the log.
             unreadable += 1

@@ -1,5 +1,6 @@
 """The page: one file, which loads nothing."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -10,6 +11,9 @@ from local.dashboard.body import Panel
 from local.dashboard.drawing import Frame, colour, draw
 from local.dashboard.shown import Shown, State
 from local.dashboard.sources import Window
+
+CODE: Final = re.compile(r"`([^`]+)`")
+_AS_CODE: Final = r"<code>\1</code>"
 
 _STYLE: Final = """
 * { box-sizing: border-box }
@@ -73,7 +77,8 @@ def _summary(shown: Sequence[Shown], window: Window, unreadable: int) -> str:
     period = f"periods of {window.period} s" if window.period else "each panel's own period"
     lines = [
         f"{_clock(window.start)} to {_clock(window.end)} UTC, in {period}.",
-        "Counts are those that the functions logged; a panel says what the emulator does not measure.",
+        "What the functions logged is counted, zero where they logged nothing.",
+        "What the emulator does not measure is said in its panel.",
     ]
     if unreadable:
         lines.append(f"Lines of the log that say they are metrics and are not: {unreadable}.")
@@ -107,10 +112,10 @@ def _content(shown: Shown, window: Window) -> Iterator[str]:
 
 
 def _markdown(text: str) -> str:
-    """The two forms that the dashboard's texts have: a heading, and a line below it."""
+    """What the dashboard's texts have: a heading, a line below it, a name in backticks."""
     first, _, rest = text.partition("\n")
     level, _, title = first.partition(" ")
-    return f"<h{len(level)}>{escape(title)}</h{len(level)}><p>{escape(rest)}</p>"
+    return f"<h{len(level)}>{escape(title)}</h{len(level)}><p>{CODE.sub(_AS_CODE, escape(rest))}</p>"
 
 
 def _alarms(shown: Shown) -> str:

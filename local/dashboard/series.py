@@ -41,6 +41,13 @@ def aggregate(values: Iterable[tuple[float, float]], *, statistic: str, period: 
     return {begin: reduce(by_period[begin]) for begin in sorted(by_period)}
 
 
+def filled(series: Series, *, period: float, start: float, end: float) -> Series:
+    """With zeros where nothing was counted: between two counts that lie apart no line may claim others."""
+    begin = start // period * period
+    steps = math.ceil((end - begin) / period)
+    return {at: series.get(at, 0.0) for at in (begin + step * period for step in range(steps))}
+
+
 def overall(values: Sequence[float], *, statistic: str) -> float:
     """One number for a whole line: what was counted in all, or else the highest it was."""
     return math.fsum(values) if statistic in {"Sum", "SampleCount"} else max(values)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from local.dashboard.body import Line, Metric, Panel
-from local.dashboard.series import Series, UnsupportedError, evaluate, overall
+from local.dashboard.series import Series, UnsupportedError, evaluate, filled, overall
 from local.dashboard.sources import NoSourceError, Source, Window
 
 
@@ -46,7 +46,9 @@ def _shown(panel: Panel, *, states: Mapping[str, str], source: Source, window: W
         alarms = tuple((name, states.get(name, "not deployed here")) for name in panel.alarms)
         return Shown(panel=panel, state=State.DRAWN, alarms=alarms)
     found, missing = _found(panel, source=source, window=window)
-    drawn = tuple(_drawn(line, found[line]) for line in panel.lines if line.is_visible and found.get(line))
+    drawn = tuple(
+        _drawn(line, found[line], window) for line in panel.lines if line.is_visible and found.get(line)
+    )
     if drawn:
         state = State.DRAWN
     else:
@@ -54,9 +56,12 @@ def _shown(panel: Panel, *, states: Mapping[str, str], source: Source, window: W
     return Shown(panel=panel, state=state, lines=drawn, missing=missing)
 
 
-def _drawn(line: Line, series: Series) -> Drawn:
+def _drawn(line: Line, series: Series, window: Window) -> Drawn:
     statistic = line.of.statistic if isinstance(line.of, Metric) else ""
-    return Drawn(label=line.label, series=series, overall=overall([*series.values()], statistic=statistic))
+    said = overall([*series.values()], statistic=statistic)
+    if isinstance(line.of, Metric) and statistic == "Sum":
+        series = filled(series, period=window.period_of(line.of), start=window.start, end=window.end)
+    return Drawn(label=line.label, series=series, overall=said)
 
 
 def _found(panel: Panel, *, source: Source, window: Window) -> tuple[Mapping[Line, Series], tuple[str, ...]]:

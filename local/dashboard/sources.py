@@ -24,6 +24,9 @@ class Window:
     end: float
     period: int | None = None
 
+    def period_of(self, metric: Metric) -> int:
+        return self.period or metric.period
+
 
 class NoSourceError(LookupError):
     """Nothing here has such a metric; the message says why."""
@@ -65,7 +68,7 @@ class LocalStack:
         return {alarm["AlarmName"]: alarm["StateValue"] for alarm in described}
 
     def series(self, metric: Metric, window: Window) -> Series:
-        period = window.period or metric.period
+        period = window.period_of(metric)
         if metric.namespace == NAMESPACE:
             values = (
                 (sample.at, sample.value)
@@ -75,8 +78,13 @@ class LocalStack:
             )
             return aggregate(values, statistic=metric.statistic, period=period)
         if (metric.namespace, metric.name) not in self.served:
-            raise NoSourceError(f"the emulator counts no {metric.namespace} {metric.name}")
+            raise NoSourceError(self._absence(metric))
         return self._served(metric, window, period=period)
+
+    def _absence(self, metric: Metric) -> str:
+        """The namespace alone, where the emulator counts nothing in it: one reason for a whole panel."""
+        named = f" {metric.name}" if metric.namespace in {namespace for namespace, _ in self.served} else ""
+        return f"the emulator counts no {metric.namespace}{named}"
 
     def _served(self, metric: Metric, window: Window, *, period: int) -> Series:
         asked = {
