@@ -31,7 +31,7 @@ CENSUS: Final = "session_census"
 def business(watched: Watched) -> Iterator[Row]:
     yield [
         graph(watched, "Sessions that began and ended", _each(SESSIONS)),
-        graph(watched, "Living sessions, by status", map(_living, STATUSES)),
+        *_living(watched),
         graph(watched, "Tool calls and messages", _each(WORK)),
         graph(watched, "Conflicts, replays, large sessions", _each(MEETINGS)),
     ]
@@ -41,7 +41,14 @@ def _each(metrics: tuple[Counted, ...]) -> Iterator[cloudwatch.Metric]:
     return (counted(*each) for each in metrics)
 
 
-def _living(status: str) -> cloudwatch.Metric:
+def _living(watched: Watched) -> Row:
+    """Where they are counted at all."""
+    if CENSUS not in watched.packages:
+        return []
+    return [graph(watched, "Living sessions, by status", map(_in_status, STATUSES))]
+
+
+def _in_status(status: str) -> cloudwatch.Metric:
     return cloudwatch.Metric(
         namespace=NAMESPACE,
         metric_name=Metric.LIVING_SESSIONS.value,

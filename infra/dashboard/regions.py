@@ -1,4 +1,4 @@
-"""Between the regions: how far each lags behind each, source by source, and whether they are heard at all."""
+"""Between the regions: how far each lags behind each, source by source, and whether each takes writes."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -19,20 +19,14 @@ HEARTBEAT: Final = "heartbeat"
 
 def regions(everywhere: Sequence[Watched]) -> Iterator[Row]:
     """A row a source, a column a destination. DynamoDB counts the latency in the source."""
-    if len(everywhere) == 1:
-        return
     for source in everywhere:
         others = [each.region for each in everywhere if each.region != source.region]
-        columns = len(others) + 1
-        yield [
-            *(_latency(source, destination, width=COLUMNS // columns) for destination in others),
-            graph(
-                source,
-                "Heartbeats",
-                [counted(HEARTBEAT, Metric.HEARTBEATS)],
-                width=COLUMNS - len(others) * (COLUMNS // columns),
-            ),
-        ]
+        width = COLUMNS // (len(others) + 1)
+        row = [_latency(source, destination, width=width) for destination in others]
+        if HEARTBEAT in source.packages:
+            row.append(graph(source, "Heartbeats", [counted(HEARTBEAT, Metric.HEARTBEATS)], width=width))
+        if row:
+            yield row
 
 
 def _latency(source: Watched, destination: str, *, width: int) -> cloudwatch.IWidget:

@@ -36,7 +36,7 @@ GROUPS: Final[tuple[tuple[str, str, Group], ...]] = (
     ("Sessions", "What the store is used for.", _in_each(business)),
     ("Tables", "DynamoDB: units, throttles, refusals.", _in_each(table)),
     ("Stream and ends of sessions", "What follows a change, and what could not be done.", _in_each(stream)),
-    ("Regions", "How far a copy lags, from source to destination.", regions),
+    ("Regions", "How far a copy lags, from source to destination, and whether each takes writes.", regions),
     ("Functions", "Lambda: concurrency, errors, throttles, cold starts.", _in_each(functions)),
     ("Cache", "DAX: what it saves.", _in_each(cache)),
 )
