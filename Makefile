@@ -18,7 +18,7 @@ export PYTHONPATH := lambdas:.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo listen test check bench format openapi configuration lock clean
+.PHONY: help setup run demo listen dashboard test check bench format openapi configuration lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ demo: setup ## Play one session's life and another's end, step by step
 
 listen: setup ## Print what the event bus tells of sessions, while `make run` runs
 	@exec $(BIN)/python -m local.ear
+
+dashboard: setup ## Draw the running stack's dashboard into .local/dashboard.html (PERIOD=seconds)
+	@exec $(BIN)/python -m local.dashboard
 
 test: setup check ## Check, then run every test
 	$(BIN)/python -m pytest

@@ -20,7 +20,8 @@ from bench.spending import (
 )
 from bench.workload import ACCESS_LOG_BYTES, AUDIT_MONTHS, LIFE, TRACED, Row, rows
 from infra.table_function import MEMORY_MIB
-from local.emulator import free_port, running
+from local.emulator import running
+from local.loopback import free_port
 from session_store.schema import OWNER_INDEX, STATUS_TTL_INDEX
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "costs.md"

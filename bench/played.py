@@ -15,7 +15,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from bench.prices import Usage
 from bench.spending import LINE_BYTES, Spending, Spent, item_bytes
-from local.emulator import ACCOUNT, REGION, Emulator
+from local.credentials import REGION
+from local.emulator import ACCOUNT, Emulator
 from local.streams.records import TTL_IDENTITY
 from local.streams.source import ShardSource, Stream
 from local.streams.swept import SweptRecords

@@ -9,6 +9,7 @@ from infra import names
 from infra.cache_stack import CacheStack
 from infra.config import Config
 from infra.config_values import Encryption
+from infra.dashboard.stack import DashboardStack
 from infra.data_stack import DataStack
 from infra.key_stack import KeyStack
 from infra.nag import check
@@ -25,10 +26,17 @@ class Deployment:
     """By region; none where there are no nodes."""
     keys: dict[str, KeyStack]
     """By region; none where the key is not of our own."""
+    dashboard: DashboardStack
 
     @property
     def stacks(self) -> list[Stack]:
-        return [*self.keys.values(), self.data, *self.caches.values(), *self.regional.values()]
+        return [
+            *self.keys.values(),
+            self.data,
+            *self.caches.values(),
+            *self.regional.values(),
+            self.dashboard,
+        ]
 
 
 def build(app: App) -> Deployment:
@@ -43,7 +51,13 @@ def build(app: App) -> Deployment:
         app, names.data_stack(config.stage), config=config, env=env(config.primary), key_arns=arns
     )
     caches = {
-        region: CacheStack(app, names.cache_stack(config.stage, region), config=config, env=env(region))
+        region: CacheStack(
+            app,
+            names.cache_stack(config.stage, region),
+            config=config,
+            env=env(region),
+            key_arn=arns.get(region),
+        )
         for region in config.regions
         if config.dax_nodes
     }
@@ -66,9 +80,18 @@ def build(app: App) -> Deployment:
         regional[config.primary].alarms.on_depth(
             data.audit_export.dead_letters, "audit-export", says="the audit table was not exported"
         )
+    dashboard = DashboardStack(
+        app,
+        names.dashboard_stack(config.stage),
+        config=config,
+        env=env(config.primary),
+        regional=regional,
+    )
     Tags.of(app).add("application", "session-store")
     Tags.of(app).add("stage", config.stage)
-    deployment = Deployment(config=config, data=data, regional=regional, caches=caches, keys=keys)
+    deployment = Deployment(
+        config=config, keys=keys, data=data, caches=caches, regional=regional, dashboard=dashboard
+    )
     check(app, config=config, stacks=deployment.stacks)
     return deployment
 

@@ -13,6 +13,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra import names
 from infra.alarms import LONG, counted
 from infra.cleanup import CleanupQueue
 from infra.config import Config
@@ -62,7 +63,7 @@ class AuditConsumer(TableFunction):
             },
         )
         self.quarantine = quarantine
-        self.dead_letters = queue(self, "DeadLetters", shared=shared)
+        self.dead_letters = queue(self, "DeadLetters", shared=shared, name=names.STREAM_DEAD_LETTERS)
         self.allow("dynamodb:PutItem", on=self.audit_table_arn)
         self.allow("sqs:SendMessage", on=cleanup.queue.queue_arn)
         self.allow("s3:PutObject", on=quarantine.arn_for_objects(f"{QUARANTINE_PREFIX}*"))

@@ -5,6 +5,7 @@ from typing import Final
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_scheduler_targets as targets
@@ -23,6 +24,7 @@ UNDONE_DAYS: Final = 30
 """How long a deleted or overwritten export can still be brought back."""
 
 WRITE_ACTIONS: Final = ("s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl")
+KEY_ACTIONS: Final = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey")
 ATTEMPTS: Final = 5
 MOST_AGE: Final = Duration.hours(2)
 """Of a run. Its token makes an export only once for eight hours."""
@@ -40,10 +42,17 @@ class AuditExport(Construct):
     """Each export is full: one is enough to read the trail of its time."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, config: Config, table: dynamodb.ITableV2
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        table: dynamodb.ITableV2,
+        key: kms.IKey | None,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.bucket = _bucket(self, config)
+        self._key = key
+        self.bucket = _bucket(self, config, key=key)
         self.dead_letters = sqs.Queue(
             self,
             "DeadLetters",
@@ -67,6 +76,7 @@ class AuditExport(Construct):
                     iam.PolicyStatement(
                         actions=list(WRITE_ACTIONS), resources=[self.bucket.arn_for_objects(f"{PREFIX}/*")]
                     ),
+                    *self._key_statements(),
                 ],
                 dead_letter_queue=self.dead_letters,
                 retry_attempts=ATTEMPTS,
@@ -80,14 +90,25 @@ class AuditExport(Construct):
             "S3Bucket": self.bucket.bucket_name,
             "S3BucketOwner": Stack.of(self).account,
             "S3Prefix": PREFIX,
-            "S3SseAlgorithm": "AES256",
+            **self._encryption(),
             "ExportFormat": "DYNAMODB_JSON",
             # The same for every attempt of a run.
             "ClientToken": scheduler.ContextAttribute.scheduled_time,
         }
 
+    def _encryption(self) -> dict[str, str]:
+        if self._key is None:
+            return {"S3SseAlgorithm": "AES256"}
+        return {"S3SseAlgorithm": "KMS", "S3SseKmsKeyId": self._key.key_arn}
 
-def _bucket(scope: Construct, config: Config) -> s3.Bucket:
+    def _key_statements(self) -> list[iam.PolicyStatement]:
+        """The table is read and the objects are written under the key."""
+        if self._key is None:
+            return []
+        return [iam.PolicyStatement(actions=list(KEY_ACTIONS), resources=[self._key.key_arn])]
+
+
+def _bucket(scope: Construct, config: Config, *, key: kms.IKey | None) -> s3.Bucket:
     """Versioned, not locked: a lock outlasts every mistake about it, and is an owner's own decision."""
     kept = config.audit_export_retention_days
     cold = s3.Transition(
@@ -97,7 +118,9 @@ def _bucket(scope: Construct, config: Config) -> s3.Bucket:
     return s3.Bucket(
         scope,
         "Bucket",
-        encryption=s3.BucketEncryption.S3_MANAGED,
+        encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
+        encryption_key=key,
+        bucket_key_enabled=None if key is None else True,
         block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
         object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
         enforce_ssl=True,

@@ -7,6 +7,7 @@ from typing import Final
 from aws_cdk import CfnOutput, Fn, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
@@ -56,7 +57,7 @@ def zones(config: Config, *, region: str) -> list[str]:
 
 
 class CacheNetwork(Construct):
-    def __init__(self, scope: Construct, construct_id: str, *, config: Config) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, config: Config, key: kms.IKey | None) -> None:
         super().__init__(scope, construct_id)
         is_isolated = config.egress is Egress.ISOLATED
         self.vpc = ec2.Vpc(
@@ -68,7 +69,7 @@ class CacheNetwork(Construct):
             # One a zone: a zone that fails takes no other's way out with it.
             nat_gateways=0 if is_isolated else None,
             restrict_default_security_group=True,
-            flow_logs={"All": _flow_logs(self, config)},
+            flow_logs={"All": _flow_logs(self, config, key)},
         )
         self.cache_subnets = self.vpc.select_subnets(subnet_group_name=_CACHE).subnets
         of_function = self.vpc.select_subnets(subnet_group_name=_CACHE if is_isolated else _FUNCTION)
@@ -156,9 +157,9 @@ def _subnets(*, is_isolated: bool) -> list[ec2.SubnetConfiguration]:
     ]
 
 
-def _flow_logs(scope: Construct, config: Config) -> ec2.FlowLogOptions:
+def _flow_logs(scope: Construct, config: Config, key: kms.IKey | None) -> ec2.FlowLogOptions:
     log_group = logs.LogGroup(
-        scope, "FlowLogs", retention=config.log_retention, removal_policy=config.removal
+        scope, "FlowLogs", retention=config.log_retention, removal_policy=config.removal, encryption_key=key
     )
     return ec2.FlowLogOptions(
         destination=ec2.FlowLogDestination.to_cloud_watch_logs(log_group),

@@ -3,6 +3,7 @@
 from typing import Final
 
 from aws_cdk import Annotations, CfnOutput, Environment, Stack
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from infra.cache_network import CacheNetwork, zones
@@ -16,15 +17,19 @@ UNUSED: Final = (
 
 
 class CacheStack(Stack):
-    def __init__(self, scope: Construct, construct_id: str, *, config: Config, env: Environment) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, config: Config, env: Environment, key_arn: str | None
+    ) -> None:
         self._zones = zones(config, region=str(env.region))
         super().__init__(scope, construct_id, env=env, description="Session store: the cache of one region")
-        network = CacheNetwork(self, "Network", config=config)
+        key = None if key_arn is None else kms.Key.from_key_arn(self, "Key", key_arn)
+        network = CacheNetwork(self, "Network", config=config, key=key)
         self.placement = network.placement
         self.cache = DaxCluster(
             self,
             "Dax",
             config=config,
+            key=key,
             vpc=network.vpc,
             subnets=network.cache_subnets,
             callers=network.function_group,

@@ -7,6 +7,7 @@ from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra import names
 from infra.alarms import LONG, counted
 from infra.config import Config
 from infra.event_bus import SessionEvents
@@ -38,11 +39,12 @@ class CleanupQueue(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         super().__init__(scope, construct_id)
-        self.dead_letters = queue(self, "DeadLetters", shared=shared)
+        self.dead_letters = queue(self, "DeadLetters", shared=shared, name=names.CLEANUP_DEAD_LETTERS)
         self.queue = queue(
             self,
             "Queue",
             shared=shared,
+            name=names.CLEANUP_QUEUE,
             visibility=VISIBILITY,
             gives_up_to=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),
         )

@@ -42,8 +42,9 @@ class DataStack(Stack):
         key_arns: Mapping[str, str],
     ) -> None:
         super().__init__(scope, construct_id, env=env, description="Session store: the tables")
+        self._key = kms.Key.from_key_arn(self, "Key", key_arns[config.primary]) if key_arns else None
         common = _common(config, encryption=self._encryption(config, key_arns))
-        self.changes = _changes(self) if config.kinesis_stream else None
+        self.changes = _changes(self, key=self._key) if config.kinesis_stream else None
         self.table = dynamodb.TableV2(
             self,
             "Sessions",
@@ -59,7 +60,7 @@ class DataStack(Stack):
         self.audit_export = (
             None
             if config.audit_export is ExportSchedule.NONE
-            else AuditExport(self, "AuditExport", config=config, table=self.audit_table)
+            else AuditExport(self, "AuditExport", config=config, table=self.audit_table, key=self._key)
         )
         if self.changes is not None:
             CfnOutput(self, "ChangesStreamName", value=self.changes.stream_name)
@@ -75,18 +76,18 @@ class DataStack(Stack):
             case Encryption.AWS_MANAGED:
                 return dynamodb.TableEncryptionV2.aws_managed_key()
             case Encryption.CUSTOMER_MANAGED:
-                key = kms.Key.from_key_arn(self, "Key", key_arns[config.primary])
                 of_replicas = {region: key_arns[region] for region in config.replicas}
-                return dynamodb.TableEncryptionV2.customer_managed_key(key, of_replicas)
+                return dynamodb.TableEncryptionV2.customer_managed_key(self._key, of_replicas)
 
 
-def _changes(scope: Construct) -> kinesis.Stream:
+def _changes(scope: Construct, *, key: kms.IKey | None) -> kinesis.Stream:
     """Every change once more, for the owner's own consumers; it holds nothing that the table lacks."""
     return kinesis.Stream(
         scope,
         "Changes",
         stream_mode=kinesis.StreamMode.ON_DEMAND,
-        encryption=kinesis.StreamEncryption.MANAGED,
+        encryption=kinesis.StreamEncryption.MANAGED if key is None else kinesis.StreamEncryption.KMS,
+        encryption_key=key,
         retention_period=Duration.hours(24),
         removal_policy=RemovalPolicy.DESTROY,
     )

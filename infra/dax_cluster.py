@@ -9,6 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dax as dax
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from infra.alarms import LONG, Alarms
@@ -18,6 +19,7 @@ TLS_PORT: Final = 9111
 READ_ACTIONS: Final = ("dynamodb:DescribeTable", "dynamodb:GetItem")
 """All that is ever asked through the cache: one item of the session table, by its key."""
 
+KEY_ACTIONS: Final = ("kms:Decrypt", "kms:DescribeKey")
 MAINTENANCE: Final = "sun:04:00-sun:05:00"
 """UTC."""
 
@@ -43,6 +45,7 @@ class DaxCluster(Construct):
         construct_id: str,
         *,
         config: Config,
+        key: kms.IKey | None,
         vpc: ec2.IVpc,
         subnets: Sequence[ec2.ISubnet],
         callers: ec2.ISecurityGroup,
@@ -59,7 +62,7 @@ class DaxCluster(Construct):
             description="Session store",
             subnet_ids=[subnet.subnet_id for subnet in subnets],
         )
-        role, policy = self._role(config)
+        role, policy = self._role(config, key)
         self.cluster = dax.CfnCluster(
             self,
             "Cluster",
@@ -82,13 +85,19 @@ class DaxCluster(Construct):
         """``daxs://…``"""
         return self.cluster.attr_cluster_discovery_endpoint_url
 
-    def _role(self, config: Config) -> tuple[iam.Role, iam.Policy]:
+    def _role(self, config: Config, key: kms.IKey | None) -> tuple[iam.Role, iam.Policy]:
         table = Stack.of(self).format_arn(
             service="dynamodb", resource="table", resource_name=config.table_name
         )
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("dax.amazonaws.com"))
         read = iam.PolicyStatement(actions=list(READ_ACTIONS), resources=[table])
-        return role, iam.Policy(self, "Reads", roles=[role], statements=[read])
+        statements = [read]
+        if key is not None:
+            through = {"StringEquals": {"kms:ViaService": f"dynamodb.{Stack.of(self).region}.amazonaws.com"}}
+            statements.append(
+                iam.PolicyStatement(actions=list(KEY_ACTIONS), resources=[key.key_arn], conditions=through)
+            )
+        return role, iam.Policy(self, "Reads", roles=[role], statements=statements)
 
     def _parameters(self, config: Config) -> dax.CfnParameterGroup:
         """Another group for another time, as nodes take up a changed one only when they start."""

@@ -76,7 +76,12 @@ class KeyStack(Stack):
         """Who may use the key is told by the roles' own policies; services that have none are told here."""
         account = {"aws:SourceAccount": self.account}
         alarms = self._arn("cloudwatch", f"alarm:session-store-{config.stage}-*")
-        logs = self._arn("logs", f"log-group:{names.regional_stack(config.stage, self.region)}-*")
+        groups = (
+            f"{names.regional_stack(config.stage, self.region)}-*",
+            f"{names.cache_stack(config.stage, self.region)}-*",
+            names.web_acl_logs(config.stage),
+        )
+        logs = [self._arn("logs", f"log-group:{group}") for group in groups]
         return iam.PolicyDocument(
             statements=[
                 iam.PolicyStatement(

@@ -6,6 +6,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra import names
 from infra.table_function import Shared
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def queue(
     construct_id: str,
     *,
     shared: Shared,
+    name: str,
     visibility: Duration | None = None,
     gives_up_to: sqs.DeadLetterQueue | None = None,
 ) -> sqs.Queue:
@@ -26,6 +28,7 @@ def queue(
     made = sqs.Queue(
         scope,
         construct_id,
+        queue_name=names.queue(shared.config.stage, name),
         retention_period=RETENTION,
         visibility_timeout=visibility,
         dead_letter_queue=gives_up_to,

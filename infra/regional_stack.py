@@ -54,7 +54,7 @@ class RegionalStack(Stack):
         alarm_on_api(self.alarms, stage=rest.api.deployment_stage, function=handler.function)
         alarm_on_tables(self.alarms, config=config)
         if config.web_acl:
-            WebAcl(self, "WebAcl", config=config, stage=rest.api.deployment_stage)
+            WebAcl(self, "WebAcl", shared=shared, stage=rest.api.deployment_stage)
         if config.dax_nodes:
             watch_cluster(self.alarms, config=config)
         events = SessionEvents(self, "Events", config=config)

@@ -8,6 +8,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra import names
 from infra.api_policy import api_policy
 from infra.gateway_responses import add_gateway_responses
 from infra.routes import Route, routes
@@ -48,7 +49,7 @@ class SessionRestApi(Construct):
         self.api = apigateway.RestApi(
             self,
             "Api",
-            rest_api_name=f"session-store-{config.stage}",
+            rest_api_name=names.rest_api(config.stage),
             description="Session store",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
             policy=api_policy(config, stage=STAGE_NAME),

@@ -12,6 +12,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from infra import names
 from infra.alarms import Alarms
 from infra.bundling import dependency_layer, function_sources, platform_for
 from infra.cache_network import Placement
@@ -107,6 +108,7 @@ class TableFunction(Construct):
         self.function = lambda_.Function(
             self,
             "Function",
+            function_name=names.function(config.stage, package),
             description=f"Session store: {description}",
             handler=f"{package}.handler.handler",
             runtime=built_for.runtime,

@@ -8,7 +8,9 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_wafv2 as wafv2
 from constructs import Construct
 
+from infra import names
 from infra.config import Config
+from infra.table_function import Shared
 
 BODY_RULES: Final = {
     "AWSManagedRulesKnownBadInputsRuleSet": (
@@ -64,9 +66,10 @@ class WebAcl(Construct):
     """Judges before API Gateway verifies anything; what it blocks the gateway answers as a problem."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, config: Config, stage: apigateway.Stage
+        self, scope: Construct, construct_id: str, *, shared: Shared, stage: apigateway.Stage
     ) -> None:
         super().__init__(scope, construct_id)
+        config = shared.config
         name = f"session-store-{config.stage}"
         self.acl = wafv2.CfnWebACL(
             self,
@@ -85,8 +88,8 @@ class WebAcl(Construct):
         log_group = logs.LogGroup(
             self,
             "Logs",
-            # AWS WAF writes to groups of this prefix alone.
-            log_group_name=f"aws-waf-logs-{name}",
+            log_group_name=names.web_acl_logs(config.stage),
+            encryption_key=shared.key,
             retention=config.log_retention,
             removal_policy=config.removal,
         )

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from botocore.config import Config
+
 from local.clients import client, environment
 from local.credentials import Credentials, read_credentials
 from local.emulator import ROOT
@@ -41,8 +43,8 @@ class Principal:
     endpoint: str
     credentials: Credentials
 
-    def client(self, service: str) -> Any:  # noqa: ANN401 - as local.clients
-        return client(service, endpoint=self.endpoint, credentials=self.credentials)
+    def client(self, service: str, *, config: Config | None = None) -> Any:  # noqa: ANN401 - as local.clients
+        return client(service, endpoint=self.endpoint, credentials=self.credentials, config=config)
 
     def run(self, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """A command of this project, with this principal's credentials and no other of this machine's."""

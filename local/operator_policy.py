@@ -46,6 +46,15 @@ LETTER_ACTIONS: Final = (
     "sqs:GetQueueAttributes",
     "sqs:ReceiveMessage",
 )
+WATCH_ACTIONS: Final = (
+    "cloudwatch:DescribeAlarms",
+    "cloudwatch:GetMetricData",
+    "cloudwatch:ListMetrics",
+    "logs:DescribeLogGroups",
+    "logs:FilterLogEvents",
+)
+"""They know no resource that could be named here."""
+
 HISTORY_ACTIONS: Final = ("dynamodb:GetRecords", "dynamodb:GetShardIterator")
 
 
@@ -54,8 +63,16 @@ def operator_policy(deployed: Deployed, settings: Mapping[str, str]) -> Mapping[
     redrive = read_redrive_settings(settings)
     if redrive is None:
         raise ConfigurationError("the API's function is not told where dead letters lie")
-    statements = [*_asks(deployed), *_reads(deployed), _keeps_secrets(), *_listens(deployed)]
-    return {"Version": "2012-10-17", "Statement": [*statements, *_commands(deployed), *_redrives(redrive)]}
+    statements = [
+        *_asks(deployed),
+        *_reads(deployed),
+        _keeps_secrets(),
+        *_listens(deployed),
+        _allow(*WATCH_ACTIONS, on=["*"]),
+        *_commands(deployed),
+        *_redrives(redrive),
+    ]
+    return {"Version": "2012-10-17", "Statement": statements}
 
 
 def _asks(deployed: Deployed) -> Sequence[Statement]:

@@ -19,6 +19,13 @@ class Property(StrEnum):
     DURATION_MS = "durationMs"
 
 
+COLD_START: Final = "ColdStart"
+"""Powertools' own, in our namespace: counted by a function whose handler asks for it."""
+
+FUNCTION_NAME: Final = "function_name"
+"""The dimension that it has beside ``SERVICE``."""
+
+
 class Metric(StrEnum):
     """Counts, unless it says otherwise."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from local.emulator import REGION
+from local.credentials import REGION
 from session_store.domain.times import from_iso
 from session_store.schema import HEARTBEAT_SK, Attribute, heartbeat_pk
 from tests.support.calls import Acting, create_in, items

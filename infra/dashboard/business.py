@@ -1,0 +1,59 @@
+"""What the store is used for: sessions, tool calls, messages, and how often writers meet."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from infra.dashboard.metrics import LONG, Counted, counted
+from infra.dashboard.panels import Row, graph
+from infra.dashboard.watched import Watched
+from session_store.metric_names import NAMESPACE, SERVICE, STATUS, Metric, service_of
+
+SESSIONS: Final[tuple[Counted, ...]] = (
+    ("session_api", Metric.SESSIONS_CREATED),
+    ("session_api", Metric.SESSIONS_DELETED),
+    ("expiry_cleanup", Metric.SESSIONS_EXPIRED),
+)
+WORK: Final[tuple[Counted, ...]] = (
+    ("session_api", Metric.TOOL_CALLS),
+    ("session_api", Metric.MESSAGES_APPENDED),
+)
+MEETINGS: Final[tuple[Counted, ...]] = (
+    ("session_api", Metric.CONFLICTS),
+    ("session_api", Metric.REPLAYS),
+    ("session_api", Metric.LARGE_SESSION),
+)
+STATUSES: Final = ("initializing", "active", "closing", "closed")
+CENSUS: Final = "session_census"
+
+
+def business(watched: Watched) -> Iterator[Row]:
+    yield [
+        graph(watched, "Sessions that began and ended", _each(SESSIONS)),
+        *_living(watched),
+        graph(watched, "Tool calls and messages", _each(WORK)),
+        graph(watched, "Conflicts, replays, large sessions", _each(MEETINGS)),
+    ]
+
+
+def _each(metrics: tuple[Counted, ...]) -> Iterator[cloudwatch.Metric]:
+    return (counted(*each) for each in metrics)
+
+
+def _living(watched: Watched) -> Row:
+    """Where they are counted at all."""
+    if CENSUS not in watched.packages:
+        return []
+    return [graph(watched, "Living sessions, by status", map(_in_status, STATUSES))]
+
+
+def _in_status(status: str) -> cloudwatch.Metric:
+    return cloudwatch.Metric(
+        namespace=NAMESPACE,
+        metric_name=Metric.LIVING_SESSIONS.value,
+        dimensions_map={SERVICE: service_of(CENSUS), STATUS: status},
+        statistic="Maximum",
+        label=status,
+        period=LONG,
+    )

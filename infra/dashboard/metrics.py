@@ -1,0 +1,76 @@
+"""What CloudWatch has of the parts of a region, under the names that the parts have there.
+
+A metric names no region here: the panel that shows it does.
+"""
+
+from typing import Final
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from infra import names
+from infra.dashboard.watched import Watched
+from infra.rest_api import STAGE_NAME
+from infra.routes import Route
+from session_store.metric_names import NAMESPACE, SERVICE, Metric, service_of
+
+MINUTE: Final = Duration.minutes(1)
+LONG: Final = Duration.minutes(5)
+
+Counted = tuple[str, Metric]
+"""What is counted by the function of a package."""
+
+
+def counted(package: str, metric: Metric, *, statistic: str = "Sum") -> cloudwatch.Metric:
+    return _metric(NAMESPACE, metric.value, statistic, metric.value, {SERVICE: service_of(package)})
+
+
+def of_api(watched: Watched, name: str, statistic: str, *, label: str = "") -> cloudwatch.Metric:
+    return _metric("AWS/ApiGateway", name, statistic, label or name, _stage(watched))
+
+
+def of_route(watched: Watched, route: Route, name: str, statistic: str) -> cloudwatch.Metric:
+    dimensions = {**_stage(watched), "Resource": route.path, "Method": route.method}
+    return _metric("AWS/ApiGateway", name, statistic, f"{route.method} {route.path}", dimensions)
+
+
+def of_function(watched: Watched, package: str, name: str, statistic: str) -> cloudwatch.Metric:
+    dimensions = {"FunctionName": names.function(watched.config.stage, package)}
+    return _metric("AWS/Lambda", name, statistic, service_of(package), dimensions)
+
+
+def of_queue(watched: Watched, purpose: str, name: str) -> cloudwatch.Metric:
+    dimensions = {"QueueName": names.queue(watched.config.stage, purpose)}
+    return _metric("AWS/SQS", name, "Maximum", purpose, dimensions)
+
+
+def of_table(
+    table: str, name: str, statistic: str = "Sum", *, label: str = "", **dimensions: str
+) -> cloudwatch.Metric:
+    return _metric("AWS/DynamoDB", name, statistic, label or name, {"TableName": table, **dimensions})
+
+
+def of_index(table: str, index: str, name: str, *, label: str = "") -> cloudwatch.Metric:
+    dimensions = {"TableName": table, "GlobalSecondaryIndexName": index}
+    return _metric("AWS/DynamoDB", name, "Sum", label or index, dimensions)
+
+
+def of_cluster(cluster: str, name: str, statistic: str) -> cloudwatch.Metric:
+    return _metric("AWS/DAX", name, statistic, name, {"ClusterId": cluster})
+
+
+def _stage(watched: Watched) -> dict[str, str]:
+    return {"ApiName": names.rest_api(watched.config.stage), "Stage": STAGE_NAME}
+
+
+def _metric(
+    namespace: str, name: str, statistic: str, label: str, dimensions: dict[str, str]
+) -> cloudwatch.Metric:
+    return cloudwatch.Metric(
+        namespace=namespace,
+        metric_name=name,
+        dimensions_map=dimensions,
+        statistic=statistic,
+        label=label,
+        period=MINUTE,
+    )

@@ -1,0 +1,49 @@
+"""Between the regions: how far each lags behind each, source by source, and whether each takes writes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from infra.dashboard.metrics import counted, of_table
+from infra.dashboard.panels import COLUMNS, Row, graph
+from infra.dashboard.watched import Watched
+from session_store.metric_names import Metric
+
+STATISTICS: Final = ("Average", "p99", "Maximum")
+LIMITS: Final = ((30_000, "Average, p99"), (60_000, "Maximum"))
+"""In milliseconds: where the alarms on replication lie."""
+
+HEARTBEAT: Final = "heartbeat"
+
+
+def regions(everywhere: Sequence[Watched]) -> Iterator[Row]:
+    """A row a source, a column a destination. DynamoDB counts the latency in the source."""
+    for source in everywhere:
+        others = [each.region for each in everywhere if each.region != source.region]
+        width = COLUMNS // (len(others) + 1)
+        row = [_latency(source, destination, width=width) for destination in others]
+        if HEARTBEAT in source.packages:
+            row.append(graph(source, "Heartbeats", [counted(HEARTBEAT, Metric.HEARTBEATS)], width=width))
+        if row:
+            yield row
+
+
+def _latency(source: Watched, destination: str, *, width: int) -> cloudwatch.IWidget:
+    return graph(
+        source,
+        f"Replication to {destination}",
+        [
+            of_table(
+                source.config.table_name,
+                "ReplicationLatency",
+                statistic,
+                label=statistic,
+                ReceivingRegion=destination,
+            )
+            for statistic in STATISTICS
+        ],
+        width=width,
+        unit="ms",
+        limits=LIMITS,
+    )

@@ -1,0 +1,46 @@
+"""What follows a change: the audit trail, the ends of sessions, and what could not be done."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from infra import names
+from infra.audit_consumer import LATE
+from infra.dashboard.metrics import Counted, counted, of_function, of_queue
+from infra.dashboard.panels import Row, graph
+from infra.dashboard.watched import Watched
+from session_store.metric_names import Metric
+
+RECORDS: Final[tuple[Counted, ...]] = (
+    ("audit_consumer", Metric.AUDITED),
+    ("audit_consumer", Metric.QUARANTINED),
+    ("audit_consumer", Metric.FAILED),
+)
+CLEANUPS: Final[tuple[Counted, ...]] = (
+    ("expiry_cleanup", Metric.CLEANED_UP),
+    ("expiry_cleanup", Metric.CLEANUP_FAILED),
+    ("expiry_cleanup", Metric.CHILDREN_DELETED),
+    ("expiry_cleanup", Metric.CREDENTIALS_REVOKED),
+    ("expiry_cleanup", Metric.CREDENTIALS_FAILED),
+    ("expiry_watch", Metric.WARNED),
+)
+DEAD_LETTERS: Final = (names.STREAM_DEAD_LETTERS, names.CLEANUP_DEAD_LETTERS)
+DEPTH: Final = "ApproximateNumberOfMessagesVisible"
+AGE: Final = "ApproximateAgeOfOldestMessage"
+
+
+def stream(watched: Watched) -> Iterator[Row]:
+    late = [(LATE.to_milliseconds(), "alarm")]
+    age = of_function(watched, "audit_consumer", "IteratorAge", "Maximum")
+    yield [
+        graph(watched, "Age of the stream's records", [age], unit="ms", limits=late),
+        graph(watched, "Records of the stream", [counted(*each) for each in RECORDS]),
+        graph(watched, "Dead letters", [of_queue(watched, each, DEPTH) for each in DEAD_LETTERS]),
+        graph(
+            watched, "Age of dead letters", [of_queue(watched, each, AGE) for each in DEAD_LETTERS], unit="s"
+        ),
+    ]
+    yield [
+        graph(watched, "After sessions", [counted(*each) for each in CLEANUPS], width=12),
+        graph(watched, "Clean-ups that wait", [of_queue(watched, names.CLEANUP_QUEUE, DEPTH)]),
+        graph(watched, "Age of what waits longest", [of_queue(watched, names.CLEANUP_QUEUE, AGE)], unit="s"),
+    ]

@@ -1,0 +1,51 @@
+"""The first row: what is this, where does one read on, and which alarms are raised where."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aws_cdk import ArnFormat, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from infra.config import Config
+from infra.dashboard.panels import COLUMNS, HEIGHT, Row
+from infra.dashboard.watched import Watched
+
+MOST_ALARMS: Final = 100
+"""In one widget, as CloudWatch has it."""
+
+
+def summary(stack: Stack, everywhere: Sequence[Watched], *, config: Config) -> Iterator[Row]:
+    yield [cloudwatch.TextWidget(markdown=_title(config), width=COLUMNS, height=2)]
+    width = COLUMNS // len(everywhere)
+    yield [_alarms(stack, watched, width=width) for watched in everywhere]
+
+
+def _title(config: Config) -> str:
+    runbook = f"{config.runbook}#dashboard"
+    where = f"[{runbook}]({runbook})" if runbook.startswith("https:") else f"`{runbook}`"
+    return f"# Session store, {config.stage}\nWhat to look at first, and what each alarm asks for: {where}"
+
+
+def _alarms(stack: Stack, watched: Watched, *, width: int) -> cloudwatch.IWidget:
+    arns = [
+        stack.format_arn(
+            service="cloudwatch",
+            region=watched.region,
+            resource="alarm",
+            resource_name=name,
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+        for name in watched.alarms
+    ]
+    # By their ARNs, which hold the region: the stack of another region cannot be referred to from here.
+    raised = [
+        cloudwatch.Alarm.from_alarm_arn(stack, f"{watched.region}-{name}", arn)
+        for name, arn in zip(watched.alarms, arns, strict=True)
+    ]
+    return cloudwatch.AlarmStatusWidget(
+        title=f"Alarms in {watched.region}",
+        alarms=raised,
+        sort_by=cloudwatch.AlarmStatusWidgetSortBy.STATE_UPDATED_TIMESTAMP,
+        width=width,
+        height=HEIGHT if watched.config.replicas else HEIGHT - 2,
+    )

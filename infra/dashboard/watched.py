@@ -1,0 +1,46 @@
+"""One region as the dashboard sees it: what is there, by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, cast
+
+from infra.config import Config
+from infra.regional_stack import RegionalStack
+from infra.table_function import TableFunction
+
+if TYPE_CHECKING:
+    from aws_cdk import aws_cloudwatch as cloudwatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    config: Config
+    region: str
+    packages: tuple[str, ...]
+    """Of the handlers of the functions there."""
+
+    alarms: tuple[str, ...]
+    """Their names."""
+
+    @property
+    def tables(self) -> Sequence[str]:
+        return (self.config.table_name, self.config.audit_table_name)
+
+    def title(self, text: str) -> str:
+        """With the region, where there is another."""
+        return f"{text} ({self.region})" if self.config.replicas else text
+
+    @classmethod
+    def of(cls, stack: RegionalStack, *, config: Config, region: str) -> Self:
+        functions = (child for child in stack.node.children if isinstance(child, TableFunction))
+        return cls(
+            config=config,
+            region=region,
+            packages=tuple(sorted(function.package for function in functions)),
+            alarms=tuple(sorted(map(_name, stack.alarms.raised))),
+        )
+
+
+def _name(alarm: "cloudwatch.Alarm") -> str:
+    """As it was given; ``alarm_name`` is a reference, and this is for another stack."""
+    return str(cast("cloudwatch.CfnAlarm", alarm.node.default_child).alarm_name)

@@ -1,0 +1,58 @@
+"""Metrics as functions log them: CloudWatch's embedded metric format (EMF)."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+MARK: Final = '"_aws"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    namespace: str
+    name: str
+    dimensions: frozenset[tuple[str, str]]
+    at: float
+    """Epoch seconds."""
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    samples: tuple[Sample, ...]
+    unreadable: int
+    """Lines that say they are metrics and are not."""
+
+
+def read(lines: Iterable[str]) -> Counted:
+    """What lines of a log count; a line of anything else counts nothing."""
+    samples: list[Sample] = []
+    unreadable = 0
+    for line in lines:
+        if MARK not in line:
+            continue
+        try:
+            # Whole or not at all.
+            samples.extend(tuple(_samples(json.loads(line))))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            # Whatever is missing or of another shape: AWS, too, lets such a line be a line of the log.
+            unreadable += 1
+    return Counted(samples=tuple(samples), unreadable=unreadable)
+
+
+def _samples(line: Mapping[str, Any]) -> Iterator[Sample]:
+    aws = line["_aws"]
+    for directive in aws["CloudWatchMetrics"]:
+        for names in directive["Dimensions"]:
+            dimensions = frozenset((name, str(line[name])) for name in names)
+            for metric in directive["Metrics"]:
+                values = line[metric["Name"]]
+                for value in values if isinstance(values, list) else [values]:
+                    yield Sample(
+                        namespace=directive["Namespace"],
+                        name=metric["Name"],
+                        dimensions=dimensions,
+                        at=float(aws["Timestamp"]) / 1000,
+                        value=float(value),
+                    )

@@ -1,0 +1,103 @@
+"""Values by period: CloudWatch's statistics, and the little of its metric math that the dashboard uses."""
+
+import ast
+import math
+import operator
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+Series = Mapping[float, float]
+"""A value by the time at which its period begins, in epoch seconds."""
+
+
+class UnsupportedError(ValueError):
+    """A statistic or an expression that CloudWatch may know, and this page does not."""
+
+
+_STATISTICS: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
+    "Sum": math.fsum,
+    "Average": lambda values: math.fsum(values) / len(values),
+    "Minimum": min,
+    "Maximum": max,
+    "SampleCount": len,
+}
+_PERCENTILE: Final = re.compile(r"p(\d{1,2}(?:\.\d+)?|100)")
+_OPERATORS: Final[Mapping[type[ast.operator], Callable[[float, float], float]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+def aggregate(values: Iterable[tuple[float, float]], *, statistic: str, period: float) -> Series:
+    """``values`` are pairs of time and value. Raises ``UnsupportedError``."""
+    reduce = _reducing(statistic)
+    by_period: dict[float, list[float]] = defaultdict(list)
+    for at, value in values:
+        by_period[at // period * period].append(value)
+    return {begin: reduce(by_period[begin]) for begin in sorted(by_period)}
+
+
+def filled(series: Series, *, period: float, start: float, end: float) -> Series:
+    """With zeros where nothing was counted: between two counts that lie apart no line may claim others."""
+    begin = start // period * period
+    steps = math.ceil((end - begin) / period)
+    return {at: series.get(at, 0.0) for at in (begin + step * period for step in range(steps))}
+
+
+def overall(values: Sequence[float], *, statistic: str) -> float:
+    """One number for a whole line: what was counted in all, or else the highest it was."""
+    return math.fsum(values) if statistic in {"Sum", "SampleCount"} else max(values)
+
+
+def _reducing(statistic: str) -> Callable[[Sequence[float]], float]:
+    if statistic in _STATISTICS:
+        return _STATISTICS[statistic]
+    percentile = _PERCENTILE.fullmatch(statistic)
+    if percentile is None:
+        raise UnsupportedError(f"the statistic {statistic}")
+    share = float(percentile[1]) / 100
+    # The nearest rank: a value that was really measured.
+    return lambda values: sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
+
+
+def evaluate(expression: str, *, by_id: Mapping[str, Series]) -> Series:
+    """Sums, differences, products and ratios of series and numbers, ``FILL(series, number)``, ``SUM([…])``.
+
+    As in CloudWatch, there is a value where each operand has one, and none for a division by zero.
+    Raises ``UnsupportedError`` for any other expression.
+    """
+    try:
+        tree = ast.parse(expression, mode="eval").body
+    except SyntaxError as error:
+        raise UnsupportedError(f"the expression {expression}") from error
+    times = {at for series in by_id.values() for at in series}
+    values = {at: _value(tree, at, by_id) for at in sorted(times)}
+    return {at: value for at, value in values.items() if value is not None}
+
+
+def _value(node: ast.expr, at: float, by_id: Mapping[str, Series]) -> float | None:
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+        case ast.Name(id=name) if name in by_id:
+            return by_id[name].get(at)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _applied(op, _value(left, at, by_id), _value(right, at, by_id))
+        case ast.Call(func=ast.Name(id="FILL"), args=[series, ast.Constant(value=int() | float() as number)]):
+            value = _value(series, at, by_id)
+            return float(number) if value is None else value
+        case ast.Call(func=ast.Name(id="SUM"), args=[ast.List(elts=[_, *_] as summed)]):
+            present = [value for each in summed if (value := _value(each, at, by_id)) is not None]
+            return math.fsum(present) if present else None
+        case _:
+            raise UnsupportedError(f"the expression {ast.unparse(node)}")
+
+
+def _applied(op: ast.operator, left: float | None, right: float | None) -> float | None:
+    if left is None or right is None or (isinstance(op, ast.Div) and right == 0):
+        return None
+    return _OPERATORS[type(op)](left, right)
