@@ -70,14 +70,12 @@ class DataStack(Stack):
         CfnOutput(self, "AuditTableName", value=self.audit_table.table_name)
 
     def _encryption(self, config: Config, key_arns: Mapping[str, str]) -> dynamodb.TableEncryptionV2:
-        match config.encryption:
-            case Encryption.AWS_OWNED:
-                return dynamodb.TableEncryptionV2.dynamo_owned_key()
-            case Encryption.AWS_MANAGED:
-                return dynamodb.TableEncryptionV2.aws_managed_key()
-            case Encryption.CUSTOMER_MANAGED:
-                of_replicas = {region: key_arns[region] for region in config.replicas}
-                return dynamodb.TableEncryptionV2.customer_managed_key(self._key, of_replicas)
+        if self._key is not None:
+            of_replicas = {region: key_arns[region] for region in config.replicas}
+            return dynamodb.TableEncryptionV2.customer_managed_key(self._key, of_replicas)
+        if config.encryption is Encryption.AWS_MANAGED:
+            return dynamodb.TableEncryptionV2.aws_managed_key()
+        return dynamodb.TableEncryptionV2.dynamo_owned_key()
 
 
 def _changes(scope: Construct, *, key: kms.IKey | None) -> kinesis.Stream:

@@ -103,7 +103,10 @@ def test_every_alarm_is_above_something_and_missing_data_is_none(every: Synthesi
 
 
 def test_every_regions_alarms_are_counted_together(prod: Synthesized) -> None:
-    assert len(prod.properties("AWS::CloudWatch::Alarm")) == len(EXPECTED) * len(prod.regions)
+    regions = len(prod.regions)
+    pairs = regions * (regions - 1)
+    expected = len(EXPECTED) * regions + len(REPLICATION) * pairs
+    assert len(prod.properties("AWS::CloudWatch::Alarm")) == expected
 
 
 def test_without_a_census_there_is_none_to_watch(synthesize: Synthesize) -> None:

@@ -28,6 +28,7 @@ USE: Mapping[str, Mapping[str, set[str]]] = {
     "expiry_cleanup": {"dynamodb": TABLE_USE, "sqs": {"kms:Decrypt"}},
     "expiry_watch": {"dynamodb": TABLE_USE},
     "heartbeat": {"dynamodb": TABLE_USE},
+    "session_census": {"dynamodb": TABLE_USE},
 }
 """What each function may have done with the key, by the service that does it."""
 
@@ -166,8 +167,13 @@ def test_the_keys_policy_lets_in_the_account_its_alarms_and_its_logs(
     assert logs["Principal"] == {"Service": f"logs.{region}.amazonaws.com"}
     assert set(logs["Action"]) == TABLE_USE
     context = logs["Condition"]["ArnLike"]["kms:EncryptionContext:aws:logs:arn"]
-    groups = f"SessionStore-prod-Regional-{region}-*"
-    assert as_text(context) == f"arn:aws:logs:{region}:<AWS::AccountId>:log-group:{groups}"
+    groups = (
+        f"SessionStore-prod-Regional-{region}-*",
+        f"SessionStore-prod-Cache-{region}-*",
+        "aws-waf-logs-session-store-prod",
+    )
+    place = f"arn:aws:logs:{region}:<AWS::AccountId>:log-group"
+    assert [as_text(each) for each in context] == [f"{place}:{group}" for group in groups]
 
 
 @IN_EACH_REGION
