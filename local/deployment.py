@@ -74,28 +74,32 @@ def deploy(
     # The emulator keeps the record itself: it is lost exactly when what it tells of is lost.
     if _parameter(emulator, _FINGERPRINT) == fingerprint:
         say("what is deployed is current")
-        return _outputs(emulator)
-    cdk = _Cdk(emulator)
+        return outputs(emulator)
+    cdk = Cdk(emulator)
     say("synthesizing the CDK app")
-    _synthesize(cdk, delegates=delegates, templates=templates)
+    synthesize(cdk, templates, stage=STAGE, delegates=",".join(delegates))
     if _parameter(emulator, _BOOTSTRAP_VERSION) is None:
         say("bootstrapping the emulator's account for the CDK")
         cdk.run("bootstrap", f"aws://{ACCOUNT}/{REGION}", "--app", str(templates))
-    # The staging bucket refuses what does not come by TLS; the emulator speaks plain HTTP, on loopback alone.
-    emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
+    admit_plain_http(emulator)
     say("deploying the stacks")
-    with _deployable(templates) as assembly:
+    with deployable(templates) as assembly:
         cdk.run("deploy", "--all", "--require-approval", "never", "--app", str(assembly))
     keep_templates(templates, emulator.state / DEPLOYED_TEMPLATES)
     emulator.client("ssm").put_parameter(Name=_FINGERPRINT, Value=fingerprint, Type="String", Overwrite=True)
-    return _outputs(emulator)
+    return outputs(emulator)
 
 
-def _synthesize(cdk: "_Cdk", *, delegates: Sequence[str], templates: Path) -> None:
-    context = {"target": "local", "stage": STAGE, "regions": REGION, "delegates": ",".join(delegates)}
-    # Long enough for a child that is being written, short enough to be waited for.
-    context["cleanupDelaySeconds"] = "2"
-    options = [option for name, value in context.items() for option in ("--context", f"{name}={value}")]
+def synthesize(cdk: "Cdk", templates: Path, **context: str) -> None:
+    """The app as the emulator gets it, with this context beside, into a folder of its own."""
+    local = {
+        "target": "local",
+        "regions": REGION,
+        # Long enough for a child that is being written, short enough to be waited for.
+        "cleanupDelaySeconds": "2",
+        **context,
+    }
+    options = [option for name, value in local.items() for option in ("--context", f"{name}={value}")]
     try:
         cdk.run("synth", "--quiet", "--output", str(templates), *options)
     except DeploymentError:
@@ -104,8 +108,13 @@ def _synthesize(cdk: "_Cdk", *, delegates: Sequence[str], templates: Path) -> No
         raise
 
 
+def admit_plain_http(emulator: Emulator) -> None:
+    """The bootstrapped bucket refuses what does not come by TLS; the emulator has none, on loopback alone."""
+    emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
+
+
 @contextlib.contextmanager
-def _deployable(assembly: Path) -> Iterator[Path]:
+def deployable(assembly: Path) -> Iterator[Path]:
     """``assembly``, or where it has stream mappings a copy without them, for the time of the block.
 
     The emulator would deliver to them by itself, and wrongly; ``delivery`` does it in its place.
@@ -124,7 +133,7 @@ def _deployable(assembly: Path) -> Iterator[Path]:
         yield copy
 
 
-class _Cdk:
+class Cdk:
     """The CDK CLI, pointed at the emulator and at nothing else."""
 
     def __init__(self, emulator: Emulator) -> None:
@@ -143,6 +152,7 @@ class _Cdk:
         }
 
     def run(self, *arguments: str) -> None:
+        """Raises ``DeploymentError``, with what the command said."""
         try:
             done = subprocess.run(
                 [str(CDK), *arguments, "--no-notices", "--no-color", "--ci"],
@@ -185,7 +195,8 @@ def _parameter(emulator: Emulator, name: str) -> str | None:
     return value
 
 
-def _outputs(emulator: Emulator) -> Deployed:
+def outputs(emulator: Emulator) -> Deployed:
+    """Of the stacks of ``STAGE``."""
     data = _stack_outputs(emulator, names.data_stack(STAGE))
     regional = _stack_outputs(emulator, names.regional_stack(STAGE, REGION))
     return Deployed(
