@@ -1,4 +1,4 @@
-"""No grant is wider than its words: what each function may do is compared with what it does in against_code."""
+"""No grant is wider than its words; against_code compares what a function may do with what it does."""
 
 import pytest
 

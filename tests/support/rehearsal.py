@@ -1,4 +1,4 @@
-"""A whole deployment by the CDK CLI on an emulator of its own: deployed, updated, destroyed; seen at each step."""
+"""A deployment by the CDK CLI on an emulator of its own: deployed, updated, destroyed; seen at each step."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
