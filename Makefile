@@ -53,6 +53,7 @@ test: setup check ## Check, then run every test
 
 bench: setup ## Measure, and write what comes of it to docs/benchmarks.md
 	$(BIN)/python -m bench.audit
+	$(BIN)/python -m bench.packages
 
 check: setup ## Lint, formatting, types, import contracts
 	$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """cdk-nag and cfn-lint have nothing to say, and would say it if they had."""
 
+import json
 import re
 from pathlib import Path
 
@@ -49,3 +50,9 @@ def test_an_unacknowledged_finding_fails_the_synthesis(
 
 def test_cfn_lint_finds_nothing(every: Synthesized) -> None:
     assert lint(every.files) == []
+
+
+def test_cfn_lint_finds_what_is_wrong(tmp_path: Path) -> None:
+    queue = {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": "soon"}}
+    (tmp_path / "wrong.template.json").write_text(json.dumps({"Resources": {"Queue": queue}}))
+    assert [rule for rule, _ in lint([tmp_path / "wrong.template.json"])] == ["E3012"]

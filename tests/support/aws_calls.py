@@ -22,6 +22,8 @@ class AwsCall:
     service: str
     operation: str
     parameters: Mapping[str, Any]
+    longest: float
+    """Seconds that it may take, with all that its client sends again."""
 
 
 @dataclass(kw_only=True)
@@ -61,8 +63,14 @@ def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsCalls]:
     calls = AwsCalls()
 
     def note(params: Mapping[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
-        service = model.service_model.service_name
-        calls.made.append(AwsCall(service=service, operation=model.name, parameters=params))
+        config = context["client_config"]
+        made = AwsCall(
+            service=model.service_model.service_name,
+            operation=model.name,
+            parameters=params,
+            longest=(config.connect_timeout + config.read_timeout) * config.retries["total_max_attempts"],
+        )
+        calls.made.append(made)
         context["asked"] = params
 
     def note_answer(parsed: dict[str, Any], context: Mapping[str, Any], **_: Any) -> None:

@@ -65,6 +65,16 @@ def test_what_is_allowed_is_done(every: Synthesized, drive: Driven, ground: Grou
     assert superfluous == set()
 
 
+def test_no_call_outlasts_its_function(dev: Synthesized, drive: Driven) -> None:
+    outlasting = {
+        (package, call.service, call.operation, call.longest)
+        for package in packages(dev, region="us-east-1")
+        for call in drive(dev, package).made
+        if call.longest >= dev.function(package)["Timeout"]
+    }
+    assert outlasting == set()
+
+
 def covers(granted: Permission, one: Permission) -> bool:
     return granted.action == one.action and fnmatchcase(one.resource, granted.resource)
 
