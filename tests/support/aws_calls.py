@@ -31,6 +31,9 @@ class AwsCalls:
     made: list[AwsCall] = field(default_factory=list)
     """In their order."""
 
+    events: Any = None
+    """Of the session that makes the clients, for hooks of one's own."""
+
     taken: dict[str, set[str]] = field(default_factory=dict)
     """By index: the attributes of its items that the code looked at."""
 
@@ -90,9 +93,10 @@ def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsCalls]:
     for module in [module for name, module in sys.modules.items() if name.startswith(storage.__name__)]:
         if getattr(module, "from_item", None) is codec.from_item and module is not codec:
             monkeypatch.setattr(module, "from_item", watched)
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
-    boto3.setup_default_session()
-    events = boto3.DEFAULT_SESSION.events
+    session = boto3.Session()
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", session)
+    events = session.events
+    calls.events = events
     events.register("provide-client-params", note)
     events.register("after-call", note_answer)
     yield calls

@@ -16,7 +16,6 @@ from enum import EnumType
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
-import boto3
 import pytest
 
 from local.emulator import ACCOUNT, Emulator
@@ -42,10 +41,10 @@ from tests.support.samples import a_session, settings
 PRINCIPAL: Final = f"arn:aws:iam::{ACCOUNT}:user/tenant-a"
 OWNER: Final = Owner(tenant=f"{ACCOUNT}:user/tenant-a", subject="-")
 VARIABLES: Final = frozenset(
-    str(name)
-    for names in vars(schema).values()
-    if isinstance(names, EnumType) and names.__name__.endswith("Env")
-    for name in names
+    str(variable)
+    for name, variables in vars(schema).items()
+    if isinstance(variables, EnumType) and name.endswith("Env")
+    for variable in variables.__members__.values()
 )
 """All that the environment of a function may say of ours."""
 
@@ -270,7 +269,7 @@ def driven(
         here[CleanupEnv.REVOCATION_ENDPOINT] = ground.server.url
     with recording(monkeypatch) as calls:
         # The emulator is one server: what it does not give at once is not there.
-        boto3.DEFAULT_SESSION.events.register("provide-client-params.sqs.ReceiveMessage", _without_waiting)
+        calls.events.register("provide-client-params.sqs.ReceiveMessage", _without_waiting)
         with loaded(package, here, monkeypatch) as module:
             drive(module, ground)
     return calls
