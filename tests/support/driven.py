@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import EnumType
+from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -41,10 +41,10 @@ from tests.support.samples import a_session, settings
 PRINCIPAL: Final = f"arn:aws:iam::{ACCOUNT}:user/tenant-a"
 OWNER: Final = Owner(tenant=f"{ACCOUNT}:user/tenant-a", subject="-")
 VARIABLES: Final = frozenset(
-    str(variable)
+    str(value)
     for name, variables in vars(schema).items()
-    if isinstance(variables, EnumType) and name.endswith("Env")
-    for variable in variables.__members__.values()
+    if isinstance(variables, type) and issubclass(variables, StrEnum) and name.endswith("Env")
+    for value in variables
 )
 """All that the environment of a function may say of ours."""
 
