@@ -59,6 +59,7 @@ test: setup check ## Check, then run every test
 
 bench: setup ## Measure, and write what comes of it to docs/benchmarks.md and docs/costs.md
 	$(BIN)/python -m bench.audit
+	$(BIN)/python -m bench.packages
 	$(BIN)/python -m bench.costs
 
 check: setup ## Lint, formatting, types, import contracts

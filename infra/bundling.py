@@ -35,6 +35,27 @@ PROVIDED: Final = (
 )
 """boto3 and its whole dependency closure: a Lambda runtime that brings boto3 brings these with it."""
 
+UNUSED: Final = (
+    "bin",
+    ".lock",
+    # What an installer leaves behind for the next one; METADATA and licenses stay.
+    "*.dist-info/INSTALLER",
+    "*.dist-info/RECORD",
+    "*.dist-info/REQUESTED",
+    "*.dist-info/direct_url.json",
+    # For compilers and type checkers.
+    "*-stubs",
+    "**/*.c",
+    "**/*.pyi",
+    # The page that shows an OpenAPI document; the API has none.
+    "aws_lambda_powertools/event_handler/openapi/swagger_ui/*.css",
+    "aws_lambda_powertools/event_handler/openapi/swagger_ui/*.js",
+)
+"""What no function ever reads, below the layer's packages."""
+
+NOT_DEPLOYED: Final = ("**/__pycache__", "**/*.pyc", "requirements.*")
+"""Of the sources."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
@@ -71,12 +92,21 @@ def platform_for(target: Target) -> Platform:
 
 
 def build_layer(output: Path, *, built_for: Platform) -> None:
-    """Install the lock into ``output/python``, less what the runtime brings.
+    """Install the lock into ``output/python``, less what the runtime brings and what nobody reads.
 
     Raises ``CalledProcessError``: an empty layer would be cached as a good one.
     """
     site = output / "python"
-    options = ["--require-hashes", "--only-binary", ":all:", "--python-version", built_for.python]
+    # Copied: what is changed below is the layer's own, not uv's cache.
+    options = [
+        "--link-mode",
+        "copy",
+        "--require-hashes",
+        "--only-binary",
+        ":all:",
+        "--python-version",
+        built_for.python,
+    ]
     if built_for != platform_for(Target.LOCAL):
         options += ["--python-platform", built_for.uv_platform]
     subprocess.run(  # noqa: S603 - our own arguments
@@ -86,14 +116,17 @@ def build_layer(output: Path, *, built_for: Platform) -> None:
     for name in PROVIDED:
         for path in (*site.glob(name), *site.glob(f"{name}.py"), *site.glob(f"{name}-*.dist-info")):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for name in ("bin", ".lock"):
-        path = site / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    for pattern in UNUSED:
+        for path in list(site.glob(pattern)):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for path in output.rglob("*"):
+        # As in the zip, whatever this machine's umask is.
+        path.chmod(0o755 if path.is_dir() or path.suffix == ".so" else 0o644)
 
 
 def dependency_layer(built_for: Platform) -> lambda_.AssetCode:
     """The asset's hash is over what determines it: the lock is fully pinned, so the wheels follow from it."""
-    facts = f"{built_for.python}|{built_for.machine}|{PROVIDED}|".encode()
+    facts = f"{built_for.python}|{built_for.machine}|{PROVIDED}|{UNUSED}|".encode()
     return lambda_.Code.from_asset(
         str(SOURCES),
         exclude=["**", f"!{LOCK.name}"],
@@ -106,7 +139,7 @@ def dependency_layer(built_for: Platform) -> lambda_.AssetCode:
 
 
 def function_sources() -> lambda_.AssetCode:
-    return lambda_.Code.from_asset(str(SOURCES), exclude=["**/__pycache__", "**/*.pyc", "requirements.*"])
+    return lambda_.Code.from_asset(str(SOURCES), exclude=list(NOT_DEPLOYED))
 
 
 @jsii.implements(ILocalBundling)

@@ -81,7 +81,8 @@ class ExpiryCleanup(TableFunction):
         )
         self.allow("dynamodb:BatchWriteItem", "dynamodb:GetItem", "dynamodb:Query", on=self.table_arn)
         self.allow("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self.audit_table_arn)
-        self.allow("secretsmanager:GetSecretValue", on=self._secrets_arn(shared.config))
+        if shared.config.revokes:
+            self.allow("secretsmanager:GetSecretValue", on=self._secrets_arn(shared.config))
         self.allow_key("kms:Decrypt", through="sqs")
         session_events.bus.grant_put_events_to(self.role)
         self.function.add_event_source(

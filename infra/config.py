@@ -271,6 +271,11 @@ class Config:
         return RemovalPolicy.RETAIN if self.retain else RemovalPolicy.DESTROY
 
     @property
+    def revokes(self) -> bool:
+        """Tokens that sessions name are read and revoked; the local stack is told later where."""
+        return self.revocation_endpoint is not None or self.is_local
+
+    @property
     def is_local(self) -> bool:
         return self.target is Target.LOCAL
 

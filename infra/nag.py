@@ -64,7 +64,6 @@ def _of_region(stack: RegionalStack, *, config: Config) -> dict[str, str]:
         "AwsSolutions-SQS3": "The stream's dead letters: they lie in a dead-letter queue.",
         "AwsSolutions-S1": "One function writes here, and operators read; both leave traces in CloudTrail.",
         f"AwsSolutions-IAM5[Resource::{table}/index/*]": "Query on every index of one table, nothing else.",
-        f"AwsSolutions-IAM5[Resource::{secrets}/*]": "Sessions name secrets, all of them below this prefix.",
         "AwsSolutions-IAM5[Resource::*]": "X-Ray's actions know no resources.",
         f"AwsSolutions-IAM4[Policy::{push_logs}]": "AWS prescribes it for API Gateway's log role.",
         "AwsSolutions-L1": "The runtime is the one that the layer is built and tested for.",
@@ -76,6 +75,10 @@ def _of_region(stack: RegionalStack, *, config: Config) -> dict[str, str]:
     if not config.web_acl:
         reasons["AwsSolutions-APIG3"] = (
             "Calls are signed and throttled; a web ACL is the account owner's choice."
+        )
+    if config.revokes:
+        reasons[f"AwsSolutions-IAM5[Resource::{secrets}/*]"] = (
+            "Sessions name secrets, all of them below this prefix."
         )
     if config.is_local:
         for finding in ("AwsSolutions-SQS4", "AwsSolutions-S10"):

@@ -79,43 +79,42 @@ def deploy(
     ``delegates`` may send Session-Subject; at ``revocation_endpoint`` the tokens that sessions name are
     revoked. Raises ``DeploymentError``.
     """
-    context = _context(delegates=delegates, revocation_endpoint=revocation_endpoint)
+    context = {
+        "stage": STAGE,
+        "delegates": ",".join(delegates),
+        "revocationEndpoint": revocation_endpoint or "",
+    }
     fingerprint = _fingerprint(_sources(), context=context)
     assembly = emulator.state / ASSEMBLY
     # The emulator keeps the record itself: it is lost exactly when what it tells of is lost.
     if _parameter(emulator, _FINGERPRINT) == fingerprint:
         say("what is deployed is current")
-        return _outputs(emulator)
-    cdk = _Cdk(emulator)
+        return outputs(emulator)
+    cdk = Cdk(emulator)
     say("synthesizing the CDK app")
-    _synthesize(cdk, context=context, assembly=assembly)
+    synthesize(cdk, assembly, **context)
     if _parameter(emulator, _BOOTSTRAP_VERSION) is None:
         say("bootstrapping the emulator's account for the CDK")
         cdk.run("bootstrap", f"aws://{ACCOUNT}/{REGION}", "--app", str(assembly))
-    # The staging bucket refuses what does not come by TLS; the emulator speaks plain HTTP, on loopback alone.
-    emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
+    admit_plain_http(emulator)
     say("deploying the stacks")
-    with _deployable(assembly) as deployable:
-        cdk.run("deploy", "--all", "--require-approval", "never", "--app", str(deployable))
+    with deployable(assembly) as stripped:
+        cdk.run("deploy", "--all", "--require-approval", "never", "--app", str(stripped))
     keep_templates(assembly, emulator.state / DEPLOYED_TEMPLATES)
     emulator.client("ssm").put_parameter(Name=_FINGERPRINT, Value=fingerprint, Type="String", Overwrite=True)
-    return _outputs(emulator)
+    return outputs(emulator)
 
 
-def _context(*, delegates: Sequence[str], revocation_endpoint: str | None) -> Mapping[str, str]:
-    return {
+def synthesize(cdk: "Cdk", assembly: Path, **context: str) -> None:
+    """The app as the emulator gets it, with this context beside, into a folder of its own."""
+    local = {
         "target": "local",
-        "stage": STAGE,
         "regions": REGION,
-        "delegates": ",".join(delegates),
         # Long enough for a child that is being written, short enough to be waited for.
         "cleanupDelaySeconds": "2",
-        "revocationEndpoint": revocation_endpoint or "",
+        **context,
     }
-
-
-def _synthesize(cdk: "_Cdk", *, context: Mapping[str, str], assembly: Path) -> None:
-    options = [option for name, value in context.items() for option in ("--context", f"{name}={value}")]
+    options = [option for name, value in local.items() for option in ("--context", f"{name}={value}")]
     try:
         cdk.run("synth", "--quiet", "--output", str(assembly), *options)
     except DeploymentError:
@@ -124,8 +123,13 @@ def _synthesize(cdk: "_Cdk", *, context: Mapping[str, str], assembly: Path) -> N
         raise
 
 
+def admit_plain_http(emulator: Emulator) -> None:
+    """The bootstrapped bucket refuses what does not come by TLS; the emulator has none, on loopback alone."""
+    emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
+
+
 @contextlib.contextmanager
-def _deployable(assembly: Path) -> Iterator[Path]:
+def deployable(assembly: Path) -> Iterator[Path]:
     """``assembly``, or where it has stream mappings a copy without them, for the time of the block.
 
     The emulator would deliver to them by itself, and wrongly; ``delivery`` does it in its place.
@@ -144,7 +148,7 @@ def _deployable(assembly: Path) -> Iterator[Path]:
         yield copy
 
 
-class _Cdk:
+class Cdk:
     """The CDK CLI, pointed at the emulator and at nothing else."""
 
     def __init__(self, emulator: Emulator) -> None:
@@ -163,6 +167,7 @@ class _Cdk:
         }
 
     def run(self, *arguments: str) -> None:
+        """Raises ``DeploymentError``, with what the command said."""
         try:
             done = subprocess.run(
                 [str(CDK), *arguments, "--no-notices", "--no-color", "--ci"],
@@ -205,7 +210,8 @@ def _parameter(emulator: Emulator, name: str) -> str | None:
     return value
 
 
-def _outputs(emulator: Emulator) -> Deployed:
+def outputs(emulator: Emulator) -> Deployed:
+    """Of the stacks of ``STAGE``."""
     data = _stack_outputs(emulator, names.data_stack(STAGE))
     regional = _stack_outputs(emulator, names.regional_stack(STAGE, REGION))
     return Deployed(

@@ -196,13 +196,14 @@ def dev(synthesize: Synthesize) -> Synthesized:
 
 @pytest.fixture(scope="session")
 def prod(synthesize: Synthesize) -> Synthesized:
-    """Three regions, data retained, AWS-managed keys, one delegate."""
+    """Three regions, data retained, AWS-managed keys, one delegate, tokens revoked."""
     return synthesize(
         stage="prod",
         regions=",".join(REGIONS),
         encryption="aws_managed",
         delegates=["111122223333:role/gateway"],
         account="111122223333",
+        revocationEndpoint="https://idp.example.com/revoke",
     )
 
 

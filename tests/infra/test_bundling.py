@@ -1,18 +1,33 @@
 """The layer holds what the functions import, for where they run."""
 
+import hashlib
+import os
 import platform
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from aws_cdk import App, FileSystem, IgnoreMode, Stack
 
-from infra.bundling import CLOUD, LOCK, PROVIDED, build_layer, platform_for
+from infra import bundling
+from infra.bundling import (
+    CLOUD,
+    LOCK,
+    NOT_DEPLOYED,
+    PROVIDED,
+    SOURCES,
+    build_layer,
+    dependency_layer,
+    platform_for,
+)
 from infra.config_values import Target
 from local.emulator import EXECUTABLE
 from tests.infra.conftest import Synthesized
 
-UNZIPPED_LIMIT_MB = 10
+UNZIPPED_LIMIT_MB = 6
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +85,59 @@ def test_the_cloud_layer_is_compiled_for_its_target(cloud_layer: Path) -> None:
     compiled = sorted(path.name for path in cloud_layer.rglob("*.so"))
     assert compiled
     assert all("cpython-313-aarch64" in name for name in compiled), compiled
+
+
+def told(layer: Path) -> dict[str, tuple[str, str]]:
+    """Mode and hash of every file, by its place: all that goes into the zip, where each time is 1980."""
+    return {
+        str(file.relative_to(layer)): (
+            oct(file.stat().st_mode),
+            hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "",
+        )
+        for file in layer.rglob("*")
+    }
+
+
+def test_a_layer_built_again_elsewhere_is_the_same(cloud_layer: Path, tmp_path: Path) -> None:
+    umask = os.umask(0o077)
+    try:
+        build_layer(tmp_path / "another" / "folder", built_for=CLOUD)
+    finally:
+        os.umask(umask)
+    assert told(tmp_path / "another" / "folder" / "python") == told(cloud_layer)
+
+
+def test_the_layers_hash_follows_from_what_determines_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asset(built_for: bundling.Platform = CLOUD) -> str:
+        app = App(context={"aws:cdk:bundling-stacks": []})
+        code = dependency_layer(built_for).bind(Stack(app, "Layer"))
+        assert code.s3_location is not None
+        return str(code.s3_location.object_key)
+
+    first = asset()
+    assert asset() == first
+    assert asset(replace(CLOUD, machine="x86_64")) != first
+    monkeypatch.setattr(bundling, "UNUSED", ())
+    assert asset() != first
+
+
+def test_the_functions_hash_is_of_their_text_alone(tmp_path: Path) -> None:
+    again = tmp_path / "lambdas"
+    shutil.copytree(SOURCES, again, copy_function=shutil.copyfile)
+    (again / "session_store" / "__pycache__").mkdir(exist_ok=True)
+    (again / "session_store" / "__pycache__" / "schema.cpython-313.pyc").write_bytes(b"compiled")
+
+    def told_by_cdk(folder: Path) -> str:
+        return FileSystem.fingerprint(str(folder), exclude=list(NOT_DEPLOYED), ignore_mode=IgnoreMode.GLOB)
+
+    assert told_by_cdk(again) == told_by_cdk(SOURCES)
+
+
+def test_what_is_left_out_is_not_missed(cloud_layer: Path) -> None:
+    left = {path.name for path in cloud_layer.rglob("*")}
+    assert not left & {"RECORD", "INSTALLER", "swagger-ui-bundle.min.js", "_wrappers.c", "__init__.pyi"}
+    assert list(cloud_layer.glob("*.dist-info/METADATA"))
+    assert list(cloud_layer.glob("*.dist-info/**/LICENSE*"))
 
 
 def test_the_cloud_layer_is_small(cloud_layer: Path) -> None:

@@ -7,32 +7,10 @@ import pytest
 from aws_cdk import Duration
 
 from infra.api_function import TIMEOUT
-from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv, WatchEnv
+from session_store.schema import Env
 from tests.infra.conftest import PACKAGES, REGIONS, Synthesized, is_cdks_own
 
 GATEWAY_TIMEOUT = Duration.seconds(29)
-OF_POWERTOOLS = {
-    "POWERTOOLS_LOG_LEVEL",
-    "POWERTOOLS_METRICS_NAMESPACE",
-    "POWERTOOLS_SERVICE_NAME",
-    "POWERTOOLS_TRACE_DISABLED",
-}
-READ: Mapping[str, set[str]] = {
-    "session_api": {*Env, *RedriveEnv, StreamEnv.CLEANUP_QUEUE_URL, StreamEnv.QUARANTINE_BUCKET},
-    "audit_consumer": {*Env, *StreamEnv},
-    "expiry_cleanup": {*Env, *BusEnv, *CleanupEnv},
-    "expiry_watch": {*Env, *BusEnv, *WatchEnv},
-    "heartbeat": {*Env},
-    "session_census": {*Env},
-}
-OPTIONAL = {
-    Env.DELEGATES,
-    Env.GATEWAY_DECODES_PATH,
-    CleanupEnv.REVOCATION_ENDPOINT,
-    CleanupEnv.REVOCATION_CLIENT_SECRET,
-    CleanupEnv.REVOCATION_ON_LOOPBACK,
-    CleanupEnv.PAYLOAD_BUCKET,
-}
 EACH_FUNCTION = pytest.mark.parametrize("package", PACKAGES)
 
 
@@ -72,16 +50,6 @@ def test_every_log_group_forgets(every: Synthesized) -> None:
     assert groups
     kept = every.deployment.config.log_retention_days
     assert {group.get("RetentionInDays") for group in groups} == {kept}
-
-
-@EACH_FUNCTION
-def test_every_variable_has_a_reader(every: Synthesized, package: str) -> None:
-    assert set(environment(every, package)) <= READ[package] | OF_POWERTOOLS
-
-
-@EACH_FUNCTION
-def test_every_variable_that_a_function_needs_is_set(every: Synthesized, package: str) -> None:
-    assert READ[package] - OPTIONAL <= set(environment(every, package))
 
 
 @EACH_FUNCTION

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from local.deployment import _deployable
+from local.deployment import deployable
 
 MAPPING = {
     "Type": "AWS::Lambda::EventSourceMapping",
@@ -29,13 +29,13 @@ def resources(assembly: Path) -> list[str]:
 
 def test_without_a_streams_mapping_the_assembly_is_deployed_itself(tmp_path: Path) -> None:
     synthesized = assembly(tmp_path)
-    with _deployable(synthesized) as deployed:
+    with deployable(synthesized) as deployed:
         assert deployed == synthesized
 
 
 def test_a_streams_mapping_is_in_the_assembly_and_not_in_what_is_deployed(tmp_path: Path) -> None:
     synthesized = assembly(tmp_path, Mapping=MAPPING)
-    with _deployable(synthesized) as deployed:
+    with deployable(synthesized) as deployed:
         assert resources(deployed) == ["Table"]
         assert (deployed / "asset.1" / "handler.py").read_text() == "handler = None\n"
         assert resources(synthesized) == ["Mapping", "Table"]

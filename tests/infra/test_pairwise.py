@@ -1,0 +1,172 @@
+"""Whatever is configured together: nag and cfn-lint are clean, and what must always hold holds."""
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from infra.bundling import ROOT
+from infra.config_values import Encryption
+from session_store.schema import Attribute
+from tests.infra import pairwise
+from tests.infra.conftest import Synthesize, Synthesized, as_text
+from tests.infra.linting import lint
+
+GATEWAY_SECONDS = 29
+TABLE = "AWS::DynamoDB::GlobalTable"
+ALARM = "AWS::CloudWatch::Alarm"
+WITHOUT_RESOURCES = {"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
+"""Actions that know no resource."""
+
+
+def is_built(word: str) -> bool:
+    """Whether the CDK app has such a thing at all."""
+    return any(word in file.read_text() for file in (ROOT / "infra").glob("*.py"))
+
+
+@pytest.fixture(scope="module", params=pairwise.ROWS, ids=str)
+def row(request: pytest.FixtureRequest, synthesize: Synthesize) -> Synthesized:
+    """Synthesizing fails where cdk-nag finds anything."""
+    try:
+        return synthesize(**pairwise.context(request.param))
+    except NotImplementedError as error:
+        pytest.skip(f"not built: {error}")
+
+
+def by_region(row: Synthesized, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Region and resource of all regional stacks."""
+    for region in row.regions:
+        for resource in row.resources(kind, region=region).values():
+            yield region, resource
+
+
+def test_the_rows_cover_every_pair_that_is_allowed() -> None:
+    met = {pair for row in pairwise.ROWS for pair in pairwise.pairs(row)}
+    assert pairwise.all_pairs() - met == set()
+    assert met <= pairwise.all_pairs(), "a row that no deployment may have"
+
+
+def test_cfn_lint_finds_nothing(row: Synthesized) -> None:
+    # Further replicas differ by their names alone.
+    files = [file for file in row.files if not any(f"-{region}." in file.name for region in row.regions[2:])]
+    assert lint(files) == []
+
+
+def test_a_stream_is_read_from_its_beginning_and_blocked_by_nothing(row: Synthesized) -> None:
+    for region in row.regions:
+        mappings = row.mappings("stream", region=region)
+        assert mappings
+        for mapping in mappings:
+            assert 0 < mapping["MaximumRetryAttempts"] < 100
+            assert mapping["BisectBatchOnFunctionError"] is True
+            assert mapping["DestinationConfig"]["OnFailure"]["Destination"]
+            assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+            assert mapping["StartingPosition"] == "TRIM_HORIZON"
+
+
+def test_no_function_has_a_grant_of_everything(row: Synthesized) -> None:
+    for region in row.regions:
+        for function in row.functions(region=region):
+            for resource, actions in row.allowed_by(function, region=region).items():
+                assert not [action for action in actions if "*" in action], (resource, actions)
+                if resource == "*":
+                    assert actions <= WITHOUT_RESOURCES
+
+
+def test_the_api_may_query_the_indexes(row: Synthesized) -> None:
+    for region in row.regions:
+        allowed = row.allowed("session_api", region=region)
+        assert [r for r, actions in allowed.items() if r.endswith("/index/*") and "dynamodb:Query" in actions]
+
+
+def test_the_api_answers_before_the_gateway_gives_up(row: Synthesized) -> None:
+    for region in row.regions:
+        assert row.function("session_api", region=region)["Timeout"] < GATEWAY_SECONDS
+
+
+def test_alarms_are_those_that_the_code_raised_and_say_what_to_do(row: Synthesized) -> None:
+    config = row.deployment.config
+    for region, stack in row.deployment.regional.items():
+        alarms = row.properties(ALARM, region=region)
+        assert len(alarms) == len(stack.alarms.raised)
+        assert len({alarm["AlarmName"] for alarm in alarms}) == len(alarms)
+        for alarm in alarms:
+            assert alarm["TreatMissingData"] == "notBreaching"
+            assert f"{config.runbook}#" in alarm["AlarmDescription"]
+            assert ("AlarmActions" in alarm) == config.alarm_topic
+
+
+def test_regions_of_one_deployment_have_alarms_alike(row: Synthesized) -> None:
+    counts = {region: len(row.properties(ALARM, region=region)) for region in row.regions}
+    assert len(set(counts.values())) == 1, counts
+
+
+def replication_alarms(row: Synthesized) -> dict[tuple[str, str], list[str]]:
+    """By the region whose stack has the alarm and the region that receives: the statistics."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for region, resource in by_region(row, ALARM):
+        alarm = resource["Properties"]
+        if alarm.get("MetricName") == "ReplicationLatency":
+            receives = {d["Name"]: d["Value"] for d in alarm["Dimensions"]}["ReceivingRegion"]
+            statistic = alarm.get("ExtendedStatistic") or alarm["Statistic"]
+            found.setdefault((region, receives), []).append(f"{as_text(alarm['AlarmName'])}|{statistic}")
+    return found
+
+
+@pytest.mark.skipif(not is_built("ReplicationLatency"), reason="not built: alarms on replication")
+def test_every_pair_of_regions_has_its_alarms_on_replication(row: Synthesized) -> None:
+    found = replication_alarms(row)
+    assert set(found) == set(itertools.permutations(row.regions, 2))
+    statistics = {frozenset(each.rpartition("|")[2] for each in alarms) for alarms in found.values()}
+    assert statistics in (set(), {frozenset({"Average", "Maximum", "p99"})})
+    assert len({len(alarms) for alarms in found.values()}) <= 1
+
+
+def test_what_the_emulator_drops_is_asked_of_the_cloud(row: Synthesized) -> None:
+    config = row.deployment.config
+    tables = row.properties(TABLE)
+    assert len(tables) == 2
+    for table in tables:
+        assert table["TimeToLiveSpecification"] == {"AttributeName": Attribute.TTL, "Enabled": True}
+        assert table["SSESpecification"]["SSEEnabled"] == (config.encryption is not Encryption.AWS_OWNED)
+        assert {replica["Region"] for replica in table["Replicas"]} == set(row.regions)
+        for replica in table["Replicas"]:
+            assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+            assert replica.get("DeletionProtectionEnabled", False) is config.retain
+
+
+@pytest.mark.parametrize("kind", [TABLE, "AWS::Logs::LogGroup", "AWS::S3::Bucket", "AWS::KMS::Key"])
+def test_what_holds_data_stays_or_goes_with_its_stack_as_configured(row: Synthesized, kind: str) -> None:
+    expected = "Retain" if row.deployment.config.retain else "Delete"
+    for name, resource in row.resources(kind).items():
+        assert resource["DeletionPolicy"] == expected, name
+        assert resource["UpdateReplacePolicy"] == expected, name
+
+
+@pytest.mark.parametrize(
+    ("option", "module", "kind"),
+    [
+        ("alarm_topic", "aws_sns", "AWS::SNS::Topic"),
+        ("web_acl", "aws_wafv2", "AWS::WAFv2::WebACL"),
+        ("kinesis_stream", "aws_kinesis", "AWS::Kinesis::Stream"),
+        ("dax_nodes", "aws_dax", "AWS::DAX::Cluster"),
+    ],
+)
+def test_an_option_makes_what_it_is_for_in_every_region_and_only_then(
+    row: Synthesized, option: str, module: str, kind: str
+) -> None:
+    if not is_built(module):
+        pytest.skip(f"not built: {kind}")
+    wanted = len(row.regions) if getattr(row.deployment.config, option) else 0
+    assert len(row.resources(kind)) == wanted
+
+
+def test_no_environment_holds_a_secret(row: Synthesized) -> None:
+    """A secret would come by a reference that CloudFormation resolves, or be a value of the template."""
+    for region in row.regions:
+        for function in row.functions(region=region):
+            text = json.dumps(function["Environment"])
+            assert "resolve:" not in text
+            assert "SecretString" not in text
