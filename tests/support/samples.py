@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller, Permission
+from session_store.domain.claim import ClaimStatus
 from session_store.domain.identifiers import MessageIds, mint_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import Message
@@ -21,7 +22,7 @@ from session_store.domain.session import (
 )
 from session_store.domain.session_write import Change, Guard, SessionWrite
 from session_store.domain.slide import Slide
-from session_store.domain.tool_call import Claim, ClaimStatus, ToolCallRecord
+from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Storage
 from session_store.settings import Settings
 
