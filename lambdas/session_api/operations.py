@@ -48,6 +48,7 @@ class Operation:
     query: tuple[Parameter, ...]
     problems: tuple[Problem, ...]
     conditional: bool
+    keyed: bool
     anonymous: bool
 
     @property
@@ -76,13 +77,18 @@ def operation(
     query: tuple[Parameter, ...] = (),
     refusals: tuple[Problem, ...] = (),
     conditional: bool = False,
+    keyed: bool = False,
     anonymous: bool = False,
 ) -> Callable[[Run], Run]:
-    """Declare a route. ``conditional``: it takes If-Match. ``anonymous``: it needs no caller."""
+    """Declare a route. ``anonymous``: it needs no caller.
+
+    ``conditional``: it takes If-Match; ``keyed``: it takes Idempotency-Key.
+    """
 
     def declare(run: Run) -> Run:
         summary, _, description = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
         shared = () if anonymous else SHARED_PROBLEMS
+        once = (problems.MISMATCH,) if keyed else ()
         OPERATIONS.append(
             Operation(
                 method=method,
@@ -94,8 +100,9 @@ def operation(
                 answer=answer,
                 statuses=statuses,
                 query=query,
-                problems=(*shared, *refusals),
+                problems=(*shared, *refusals, *once),
                 conditional=conditional,
+                keyed=keyed,
                 anonymous=anonymous,
             )
         )
