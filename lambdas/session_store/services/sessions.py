@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.credential import check_credential_ref
 from session_store.domain.identifiers import check_session_id
-from session_store.domain.json_values import JsonValue, check_nesting, encode
+from session_store.domain.json_values import JsonValue
 from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest
 from session_store.domain.session import (
     ANY_STATUS,
@@ -32,16 +31,11 @@ from session_store.domain.session_write import (
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.times import seconds
 from session_store.domain.window import window_from
-from session_store.errors import (
-    ForbiddenError,
-    PayloadTooLargeError,
-)
+from session_store.errors import ForbiddenError
 from session_store.ports import Clock, Ids, SessionStorage
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
-
-STATE_LIMIT: Final = 64 * 1024
-"""Bytes of state, as JSON, that one request may carry."""
+from session_store.services.state_limits import check_map, check_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +138,7 @@ class Sessions:
         Raises:
             VersionConflictError, SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
-        _check_map(state, path="$")
+        check_map(state, path="$")
         return self._write(caller, session_id, ReplaceState(state=state), WRITABLE, version)
 
     def change_state(
@@ -167,7 +161,7 @@ class Sessions:
         Raises:
             InvalidRequestError, PayloadTooLargeError
         """
-        _check_size([operations.set, operations.remove, operations.increment, operations.append])
+        check_size([operations.set, operations.remove, operations.increment, operations.append])
         return self._built(caller, session_id, checked(operations), WRITABLE, version)
 
     def move(self, caller: Caller, session_id: str, to: Status, *, version: int | None = None) -> Session:
@@ -254,19 +248,7 @@ class Sessions:
 
 
 def _check_new(new: NewSession) -> None:
-    _check_map(new.state, path="$.state")
-    _check_map(new.protocol, path="$.protocol")
+    check_map(new.state, path="$.state")
+    check_map(new.protocol, path="$.protocol")
     for position, reference in enumerate(new.credential_refs):
         check_credential_ref(reference, path=f"$.credentialRefs[{position}]")
-
-
-def _check_map(value: Mapping[str, JsonValue], *, path: str) -> None:
-    check_nesting(value, path=path, empty_keys=False)
-    _check_size(value)
-
-
-def _check_size(value: object) -> None:
-    size = len(encode(value))
-    if size > STATE_LIMIT:
-        detail = f"At most {STATE_LIMIT} bytes of state in one request"
-        raise PayloadTooLargeError(detail, limit=STATE_LIMIT, size=size)
