@@ -8,6 +8,7 @@ from session_store.domain.message import MAX_BATCH
 from session_store.domain.state_operations import StateOperations
 from session_store.domain.times import from_iso
 from session_store.domain.tool_call import MAX_DURATION_MS
+from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import InvalidRequestError
 from session_store.services.context import NewMessage
 from session_store.services.sessions import NewSession
@@ -15,7 +16,6 @@ from session_store.services.tool_calls import FinishedCall
 
 SEVEN_DAYS: Final = 604_800
 THIRTY_DAYS: Final = 2_592_000
-NINETY_DAYS: Final = 7_776_000
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -26,7 +26,7 @@ class CreateSession(Body, frozen=True):
     """``idleTimeout`` and ``maxLifetime`` in seconds."""
 
     idle_timeout: Annotated[int, msgspec.Meta(ge=10, le=SEVEN_DAYS)] = 3600
-    max_lifetime: Annotated[int, msgspec.Meta(ge=10, le=NINETY_DAYS)] = THIRTY_DAYS
+    max_lifetime: Annotated[int, msgspec.Meta(ge=10, le=LONGEST_LIFE)] = THIRTY_DAYS
     state: dict[str, Any] = {}
     protocol: dict[str, Any] = {}
     credential_refs: Annotated[list[str], msgspec.Meta(max_length=10)] = []
@@ -60,7 +60,7 @@ class MoveSession(Body, frozen=True):
 class DrainSessions(Body, frozen=True):
     """``withinSeconds``: how soon the sessions end that are to be moved."""
 
-    within_seconds: Annotated[int, msgspec.Meta(ge=1, le=NINETY_DAYS)]
+    within_seconds: Annotated[int, msgspec.Meta(ge=1, le=LONGEST_LIFE)]
 
 
 class RedriveLetters(Body, frozen=True):

@@ -16,7 +16,9 @@ from session_api.answers import HistoryPage, SessionAnswer
 from session_api.callers import SUBJECT_HEADER
 from session_api.operations import OPERATIONS, Operation, Parameter
 from session_api.problems import CONTENT_TYPE, RETRY_AFTER, Problem
-from session_api.requests import IF_MATCH, MIN_VERSION
+from session_api.requests import IDEMPOTENCY_KEY, IF_MATCH, MIN_VERSION
+from session_api.session_routes import REPLAYED
+from session_store.domain.idempotency_key import KEY_PATTERN, MAX_KEY
 from session_store.domain.identifiers import (
     IDENTIFIER_PATTERN,
     MAX_IDENTIFIER,
@@ -142,6 +144,9 @@ def _headers(operation: Operation) -> list[dict[str, Any]]:
     if operation.conditional:
         etag = {"type": "string", "pattern": r'^(\*|"\d{1,15}")$'}
         headers.append(_header(IF_MATCH, etag, "The version of the session that is changed, in quotes."))
+    if operation.keyed:
+        key = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": KEY_PATTERN}
+        headers.append(_header(IDEMPOTENCY_KEY, key, "Makes the call happen once, however often it is sent."))
     return headers
 
 
@@ -181,6 +186,9 @@ def _success(operation: Operation, status: int) -> dict[str, Any]:
         answer["headers"] = {"ETag": _header_schema("The session's version, in quotes.")}
     if operation.answer is SessionAnswer and status == HTTPStatus.CREATED:
         answer["headers"]["Location"] = _header_schema("The session, relative to this request.")
+    if operation.keyed:
+        replayed = "`true` where the key had been used before, and nothing was done now."
+        answer.setdefault("headers", {})[REPLAYED] = _header_schema(replayed)
     return answer
 
 

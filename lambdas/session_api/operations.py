@@ -55,6 +55,7 @@ class Operation:
     query: tuple[Parameter, ...]
     problems: tuple[Problem, ...]
     conditional: bool
+    keyed: bool
     anonymous: bool
     counts: Metric | None
 
@@ -84,17 +85,20 @@ def operation(
     query: tuple[Parameter, ...] = (),
     refusals: tuple[Problem, ...] = (),
     conditional: bool = False,
+    keyed: bool = False,
     anonymous: bool = False,
     counts: Metric | None = None,
 ) -> Callable[[Run], Run]:
-    """Declare a route. ``conditional``: it takes If-Match. ``anonymous``: it needs no caller.
+    """Declare a route. ``anonymous``: it needs no caller.
 
-    ``counts``: what each reply adds its ``done`` to.
+    ``conditional``: it takes If-Match; ``keyed``: it takes Idempotency-Key; ``counts``: what each reply adds
+    its ``done`` to.
     """
 
     def declare(run: Run) -> Run:
         summary, _, description = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
         shared = () if anonymous else SHARED_PROBLEMS
+        once = (problems.MISMATCH,) if keyed else ()
         OPERATIONS.append(
             Operation(
                 method=method,
@@ -106,8 +110,9 @@ def operation(
                 answer=answer,
                 statuses=statuses,
                 query=query,
-                problems=(*shared, *refusals),
+                problems=(*shared, *refusals, *once),
                 conditional=conditional,
+                keyed=keyed,
                 anonymous=anonymous,
                 counts=counts,
             )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from session_api.answers import DrainAnswer, ExpiringPage, HealthAnswer, expiring_answer
-from session_api.bodies import NINETY_DAYS, DrainSessions
+from session_api.bodies import DrainSessions
 from session_api.cursors import encode_cursor
 from session_api.lists import PAGED, page_request
 from session_api.operations import Parameter, Reply, operation
@@ -11,6 +11,7 @@ from session_api.requests import Request
 from session_api.session_routes import STATUSES
 from session_store.domain.page import ExpiringPosition
 from session_store.domain.session import Status
+from session_store.domain.window import LONGEST_LIFE
 
 WITHIN: Final = 900
 
@@ -22,7 +23,7 @@ WITHIN: Final = 900
     query=(
         Parameter(
             name="withinSeconds",
-            schema={"type": "integer", "minimum": 1, "maximum": NINETY_DAYS, "default": WITHIN},
+            schema={"type": "integer", "minimum": 1, "maximum": LONGEST_LIFE, "default": WITHIN},
             description="How soon the sessions end, in seconds.",
         ),
         Parameter(
@@ -35,7 +36,7 @@ WITHIN: Final = 900
 )
 def list_expiring(request: Request) -> Reply:
     """List sessions of every tenant that are about to end, soonest first."""
-    within = request.query.whole("withinSeconds", default=WITHIN, low=1, high=NINETY_DAYS)
+    within = request.query.whole("withinSeconds", default=WITHIN, low=1, high=LONGEST_LIFE)
     status = request.query.choice("status", STATUSES) or Status.ACTIVE.value
     query = {"list": "expiring", "within": within, "status": status}
     page = request.store.sessions.list_expiring(

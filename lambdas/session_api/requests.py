@@ -11,6 +11,7 @@ import msgspec
 
 from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
+from session_store.domain.idempotency_key import check_key
 from session_store.domain.json_values import parse
 from session_store.errors import InvalidRequestError, PayloadTooLargeError, PreconditionRequiredError
 
@@ -122,6 +123,7 @@ class Request:
     headers: Headers = field(default_factory=Headers)
     query: Query = field(default_factory=Query)
     at_least: int = 0
+    key: str | None = None
     body: Any = None
 
     @property
@@ -164,15 +166,20 @@ def minimum_version(headers: Headers) -> int:
     return int(value)
 
 
-def refuse_idempotency_key(headers: Headers) -> None:
-    """Who sends it counts on it, so it is not passed over.
+def idempotency_key(headers: Headers, *, taken: bool) -> str | None:
+    """The key that makes the call happen once; None where none is sent.
+
+    Who sends one counts on it, so a call that takes none does not pass over it.
 
     Raises:
-        InvalidRequestError
+        InvalidRequestError: sent twice, malformed, or to a call that takes none.
     """
-    if headers.one(IDEMPOTENCY_KEY) is not None:
-        path = f"header {IDEMPOTENCY_KEY}"
-        raise InvalidRequestError("Not supported by this version of the store", path=path)
+    key = headers.one(IDEMPOTENCY_KEY)
+    if key is None:
+        return None
+    if not taken:
+        raise InvalidRequestError("This call takes none", path=f"header {IDEMPOTENCY_KEY}")
+    return check_key(key)
 
 
 def refuse_large_body(event: Mapping[str, Any]) -> None:

@@ -30,9 +30,9 @@ from session_api.requests import (
     Request,
     body_of,
     headers_of,
+    idempotency_key,
     minimum_version,
     query_of,
-    refuse_idempotency_key,
     refuse_large_body,
 )
 from session_store.bootstrap import Store
@@ -110,7 +110,7 @@ class Resolver:
             return Request(store=self.store)
         headers = headers_of(event)
         caller = self._caller(event, headers)
-        refuse_idempotency_key(headers)
+        key = idempotency_key(headers, taken=operation.keyed)
         if operation.body is None:
             refuse_large_body(event)
         return Request(
@@ -121,6 +121,7 @@ class Resolver:
             headers=headers,
             query=query_of(event, [parameter.name for parameter in operation.query]),
             at_least=minimum_version(headers),
+            key=key,
             body=None if operation.body is None else body_of(event, operation.body),
         )
 

@@ -26,13 +26,24 @@ WRITE_PROBLEMS: Final = (
 STATE_PROBLEMS: Final = (*WRITE_PROBLEMS, problems.SESSION_CLOSED, problems.TOO_LARGE)
 
 
+REPLAYED: Final = "Idempotent-Replayed"
+
+
 def etag_of(session: Session) -> dict[str, str]:
     return {"ETag": f'"{session.version}"'}
 
 
-def session_reply(session: Session, *, status: int = 200, headers: dict[str, str] | None = None) -> Reply:
+def session_reply(
+    session: Session, *, status: int = 200, headers: dict[str, str] | None = None, replayed: bool = False
+) -> Reply:
+    """``replayed``: under an Idempotency-Key that has done its work before."""
+    told = {REPLAYED: "true"} if replayed else {}
     return Reply(
-        value=session_answer(session), status=status, headers={**etag_of(session), **(headers or {})}
+        value=session_answer(session),
+        status=status,
+        headers={**etag_of(session), **(headers or {}), **told},
+        done=int(not replayed),
+        replayed=int(replayed),
     )
 
 
@@ -44,13 +55,25 @@ def session_reply(session: Session, *, status: int = 200, headers: dict[str, str
     statuses=(201,),
     refusals=(problems.TOO_LARGE, problems.OUTCOME_UNKNOWN),
     counts=Metric.SESSIONS_CREATED,
+    keyed=True,
 )
 def create_session(request: Request) -> Reply:
-    """Create a session; its id is minted here."""
-    session = request.store.sessions.create(request.caller, request.body.meaning())
+    """Create a session; its id is minted here.
+
+    With an `Idempotency-Key` the same body again is answered with the session as it was made,
+    whatever has become of it. A key is of the region that it is sent to.
+    """
+    new = request.body.meaning()
+    if request.key is None:
+        return _created(request.store.sessions.create(request.caller, new))
+    once = request.store.keyed_sessions.create(request.caller, new, key=request.key)
+    return _created(once.session, replayed=once.replayed)
+
+
+def _created(session: Session, *, replayed: bool = False) -> Reply:
     # Relative to the request, so that it holds under any stage (RFC 9110, 10.2.2).
     location = {"Location": f"sessions/{session.session_id}"}
-    return session_reply(session, status=201, headers=location)
+    return session_reply(session, status=201, headers=location, replayed=replayed)
 
 
 @operation(
@@ -103,14 +126,31 @@ def replace_state(request: Request) -> Reply:
     )
 
 
-@operation("PATCH", STATE, body=ChangeState, answer=SessionAnswer, refusals=STATE_PROBLEMS, conditional=True)
+@operation(
+    "PATCH",
+    STATE,
+    body=ChangeState,
+    answer=SessionAnswer,
+    refusals=STATE_PROBLEMS,
+    conditional=True,
+    keyed=True,
+)
 def change_state(request: Request) -> Reply:
-    """Set, remove, increment and append keys of the state in one atomic update."""
-    return session_reply(
-        request.store.sessions.change_state(
-            request.caller, request.session_id, request.body.meaning(), version=request.version()
+    """Set, remove, increment and append keys of the state in one atomic update.
+
+    With an `Idempotency-Key` the same body (and `If-Match`) again changes nothing and is answered
+    with the session as it is by then.
+    """
+    caller, session_id, operations = request.caller, request.session_id, request.body.meaning()
+    version = request.version()
+    if request.key is None:
+        return session_reply(
+            request.store.sessions.change_state(caller, session_id, operations, version=version)
         )
+    once = request.store.keyed_sessions.change_state(
+        caller, session_id, operations, key=request.key, version=version
     )
+    return session_reply(once.session, replayed=once.replayed)
 
 
 @operation(

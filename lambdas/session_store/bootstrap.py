@@ -19,6 +19,7 @@ from session_store.services.audit_trail import AuditTrail
 from session_store.services.context import Context
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
+from session_store.services.keyed_sessions import KeyedSessions
 from session_store.services.replays import Replays
 from session_store.services.sessions import Sessions
 from session_store.services.tool_calls import ToolCalls
@@ -35,6 +36,7 @@ from session_store.storage.consumer_function import ConsumerFunction
 from session_store.storage.dead_letter_queue import SqsDeadLetterQueue, read_session_end
 from session_store.storage.discard_pointers import pointer_reader
 from session_store.storage.heartbeat_table import HeartbeatTable
+from session_store.storage.keyed_session_table import KeyedSessionTable
 from session_store.storage.message_table import MessageTable
 from session_store.storage.quarantine_bucket import QuarantineBucket
 from session_store.storage.session_table import SessionTable
@@ -62,6 +64,7 @@ class Store:
     """
 
     sessions: Sessions
+    keyed_sessions: KeyedSessions
     context: Context
     tool_calls: ToolCalls
     audit: AuditTrail
@@ -97,6 +100,7 @@ def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Dea
     trail = replace(table, table=audit)
     return Storage(
         sessions=SessionTable(client=table, audit_table=audit, shards=settings.status_shards),
+        keyed=KeyedSessionTable(client=table, shards=settings.status_shards),
         messages=MessageTable(client=table, region=settings.region),
         tool_calls=ToolCallTable(client=table, audit_table=audit, region=settings.region),
         audit=AuditTable(client=trail),
@@ -120,15 +124,17 @@ def store_on(
     deadline = deadline or Deadline()
     events = AuditEvents(ids=ids, region=settings.region, retention=settings.audit_retention)
     access = SessionAccess(sessions=storage.sessions, clock=clock, region=settings.region)
+    sessions = Sessions(
+        storage=storage.sessions,
+        access=access,
+        clock=clock,
+        ids=ids,
+        events=events,
+        region=settings.region,
+    )
     return Store(
-        sessions=Sessions(
-            storage=storage.sessions,
-            access=access,
-            clock=clock,
-            ids=ids,
-            events=events,
-            region=settings.region,
-        ),
+        sessions=sessions,
+        keyed_sessions=KeyedSessions(storage=storage.keyed, sessions=sessions, access=access),
         context=Context(storage=storage.messages, access=access, clock=clock, ids=ids),
         tool_calls=ToolCalls(storage=storage.tool_calls, access=access, clock=clock, events=events),
         audit=AuditTrail(storage=storage.audit, access=access),

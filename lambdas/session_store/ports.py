@@ -15,6 +15,7 @@ from session_store.domain.dead_letter import Letter, Quarantined, Reread, ShardR
 from session_store.domain.erasure import Erasure
 from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.heartbeat import Heartbeat
+from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.message import Message
 from session_store.domain.notice import Notice
 from session_store.domain.page import (
@@ -104,6 +105,25 @@ class SessionStorage(Protocol):
         """How many live sessions of a status are at home in a region, in parts that add up.
 
         Each part is read as it is asked for. Eventually consistent.
+        """
+        ...
+
+
+class KeyedStorage(Protocol):
+    """Writes of sessions together with the claim of an idempotency key: both, or neither.
+
+    Each returns None when this very operation has been done, now or before, and else
+    the claim that holds the key, whatever has become of its session.
+    """
+
+    def create(self, session: Session, claim: KeyClaim) -> KeyClaim | None: ...
+
+    def write(self, write: SessionWrite, claim: KeyClaim) -> KeyClaim | None:
+        """A transaction tells nothing of the session after it.
+
+        Raises:
+            StoreError: the key is free, and a clause of the guard does not hold.
+            PayloadTooLargeError: the item would pass DynamoDB's 400 KB; nothing is changed.
         """
         ...
 
@@ -283,6 +303,7 @@ class Storage:
     """One adapter of each storage port."""
 
     sessions: SessionStorage
+    keyed: KeyedStorage
     messages: MessageStorage
     tool_calls: ToolCallStorage
     audit: AuditStorage

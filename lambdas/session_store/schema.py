@@ -63,6 +63,10 @@ class Attribute(StrEnum):
     FENCE = "fence"
     LEASE_UNTIL_MS = "leaseUntilMs"
 
+    # claims of idempotency keys
+    SESSION_ID = "sessionId"
+    OPERATION_ID = "operationId"
+
     # audit items
     KIND = "kind"
     EVENT_NAME = "eventName"
@@ -88,6 +92,7 @@ class Entity(StrEnum):
     MESSAGE = "message"
     TOOL_CLAIM = "toolClaim"
     TOOL_RECORD = "toolRecord"
+    KEY_CLAIM = "keyClaim"
     AUDIT_EVENT = "auditEvent"
     AUDIT_CHANGE = "auditChange"
     ERASURE = "erasure"
@@ -99,6 +104,8 @@ SESSION_PK_PREFIX: Final = "session#"
 CONTEXT_SK_PREFIX: Final = "context#"
 CALL_SK_PREFIX: Final = "call#"
 TOOL_SK_PREFIX: Final = "tool#"
+KEY_CLAIM_PK_PREFIX: Final = "claim#"
+KEY_CLAIM_SK: Final = "claim"
 HEARTBEAT_PK_PREFIX: Final = "heartbeat#"
 HEARTBEAT_SK: Final = "heartbeat"
 """Of no other item: the stream's mapping leaves heartbeats out by it."""
@@ -136,6 +143,11 @@ def payload_prefix(session_id: str) -> str:
 def erasure_pk(session_id: str) -> str:
     """In the audit table, beside the session's trail and not in it: no reader of the trail meets it."""
     return ERASURE_PK_PREFIX + escape(session_id)
+
+
+def key_claim_pk(key_hash: str) -> str:
+    """Beside no session: a key outlives what was made with it."""
+    return KEY_CLAIM_PK_PREFIX + key_hash
 
 
 def message_sk(message_id: str) -> str:

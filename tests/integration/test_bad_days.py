@@ -1,11 +1,11 @@
 """Answers that are lost, and writes that meet: nothing acts twice, nothing is lost in silence."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from session_store.domain.page import PageRequest
 from session_store.domain.session import ANY_STATUS, Status
 from session_store.domain.session_write import PREDECESSORS, ReplaceState, Transition, changed
 from session_store.domain.state_operations import StateOperations
@@ -22,29 +22,16 @@ from tests.support.faults import (
     refuse,
 )
 from tests.support.samples import (
-    NOW_MS,
     NOW_SECONDS,
-    a_call,
     a_guard,
-    a_message,
-    a_session,
+    a_key_claim,
     a_write,
     an_event,
     kept,
-    operation_id,
 )
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
-
-
-def test_a_create_whose_answer_is_lost_makes_one_session(
-    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
-) -> None:
-    session = a_session()
-    with lose_first_answer(dynamodb, "PutItem"):
-        on_dynamodb.sessions.create(session)
-    assert on_dynamodb.sessions.read(session.session_id) == session
 
 
 @pytest.mark.parametrize(
@@ -80,16 +67,6 @@ def test_an_increment_whose_answer_is_lost_twice_is_done_once(
     assert after == changed(session, write)
 
 
-@pytest.mark.parametrize("change", [ReplaceState(state={"x": 1}), Transition(to=Status.CLOSING)])
-def test_other_writes_whose_answer_is_lost_are_done_once(
-    on_dynamodb: Storage, dynamodb: "DynamoDBClient", change: ReplaceState | Transition
-) -> None:
-    session = kept(on_dynamodb)
-    with lose_first_answer(dynamodb, "UpdateItem"):
-        after = on_dynamodb.sessions.write(a_write(session, change, version=1))
-    assert after.version == 2
-
-
 def test_closing_a_short_session_whose_answer_is_lost_is_done_once(
     on_dynamodb: Storage, dynamodb: "DynamoDBClient"
 ) -> None:
@@ -100,35 +77,42 @@ def test_closing_a_short_session_whose_answer_is_lost_is_done_once(
     assert (closed.status, closed.version, closed.ttl) == (Status.CLOSED, 2, session.max_expires_at)
 
 
-def test_a_deletion_whose_answer_is_lost_is_a_deletion(
+@pytest.mark.parametrize("change", [StateOperations(set={"n": 2}), StateOperations(increment={"n": 1})])
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_keyed_write_whose_answer_is_lost_is_done_once(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient", change: StateOperations, times: int
+) -> None:
+    session = kept(on_dynamodb, state={"n": 1})
+    write = a_write(session, change, version=1)
+    claim = a_key_claim(session_id=session.session_id, operation_id=write.operation_id)
+    with lose_first_answer(dynamodb, "TransactWriteItems", times=times):
+        assert on_dynamodb.keyed.write(write, claim) is None
+    assert on_dynamodb.sessions.read(session.session_id) == changed(session, write)
+
+
+def test_a_keyed_write_that_meets_its_twin_is_answered_by_the_twins_claim(
+    on_dynamodb: Storage, bystander: Storage, dynamodb: "DynamoDBClient"
+) -> None:
+    session = kept(on_dynamodb)
+    twin, write = (a_write(session, StateOperations(set={"n": 2}), version=1) for _ in range(2))
+    claim = a_key_claim(session_id=session.session_id, operation_id=twin.operation_id)
+    bystander.keyed.write(twin, claim)
+    met = cancelled("TransactionConflict", "ConditionalCheckFailed")
+    refused = refuse(dynamodb, "TransactWriteItems", [met, met])
+    held = on_dynamodb.keyed.write(write, replace(claim, operation_id=write.operation_id))
+    assert (held, refused.total()) == (claim, 2)
+
+
+def test_a_keyed_write_that_meets_its_twin_to_the_end_is_a_busy_store(
     on_dynamodb: Storage, dynamodb: "DynamoDBClient"
 ) -> None:
     session = kept(on_dynamodb)
-    with lose_first_answer(dynamodb, "TransactWriteItems"):
-        on_dynamodb.sessions.delete(session.session_id, a_guard(statuses=ANY_STATUS), an_event(session))
-    assert on_dynamodb.sessions.read(session.session_id) is None
-
-
-def test_a_message_whose_answer_is_lost_is_there_once_and_new(
-    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
-) -> None:
-    session = a_session()
-    messages = [a_message(session, at) for at in range(3)]
-    with lose_first_answer(dynamodb, "PutItem"):
-        assert on_dynamodb.messages.put(messages[0]) is None
-    with lose_first_answer(dynamodb, "TransactWriteItems"):
-        assert on_dynamodb.messages.put_all(messages[1:], operation_id=operation_id()) == {}
-    assert on_dynamodb.messages.page(session.session_id, PageRequest(limit=9)).items == tuple(messages)
-
-
-def test_a_recorded_call_whose_answer_is_lost_is_recorded_once_and_new(
-    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
-) -> None:
-    session = a_session()
-    claim, record = a_call(session, "c1")
-    with lose_first_answer(dynamodb, "TransactWriteItems"):
-        assert on_dynamodb.tool_calls.record(claim, record, an_event(session), now_ms=NOW_MS) is None
-    assert on_dynamodb.tool_calls.page(session.session_id, PageRequest(limit=9)).items == (record,)
+    write = a_write(session, StateOperations(set={"n": 2}))
+    claim = a_key_claim(session_id=session.session_id, operation_id=write.operation_id)
+    refuse(dynamodb, "TransactWriteItems", [cancelled("TransactionConflict", "ConditionalCheckFailed")] * 9)
+    with pytest.raises(ThrottledError):
+        on_dynamodb.keyed.write(write, claim)
+    assert on_dynamodb.sessions.read(session.session_id) == session
 
 
 @pytest.mark.parametrize(

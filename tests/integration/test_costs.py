@@ -1,5 +1,6 @@
 """What each operation costs: round trips, and write units as DynamoDB reports them."""
 
+import secrets
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,6 +83,27 @@ def test_an_increment_is_two_round_trips_and_a_transaction_of_one_item(
 ) -> None:
     store.sessions.change_state(ALICE, session_id, StateOperations(increment={"n": 1}))
     assert (spending.round_trips, spending.write_units) == (2, 2)
+
+
+def test_a_keyed_change_is_two_round_trips_and_a_transaction_of_two_items(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    change = StateOperations(set={"k": 1})
+    store.keyed_sessions.change_state(ALICE, session_id, change, key="k")
+    assert (spending.round_trips, spending.write_units) == (2, 2 * 2)
+    assert store.keyed_sessions.change_state(ALICE, session_id, change, key="k").replayed
+    assert spending.round_trips == 4
+
+
+def test_a_keyed_session_is_one_round_trip_and_a_transaction_of_two_items(
+    store: Store, spending: Spending
+) -> None:
+    new = NewSession(idle_timeout=3600, max_lifetime=86_400, state={"n": 0}, protocol={}, credential_refs=())
+    key = secrets.token_hex(8)
+    store.keyed_sessions.create(ALICE, new, key=key)
+    assert (spending.round_trips, spending.write_units) == (1, 2 * 2 + INDEX_WRITES_OF_A_NEW_SESSION)
+    assert store.keyed_sessions.create(ALICE, new, key=key).replayed
+    assert spending.calls == {"TransactWriteItems": 2}
 
 
 def test_a_step_is_one_round_trip_and_moves_the_session_in_the_index(

@@ -1,12 +1,20 @@
 """What is answered where nobody can tell whether a write happened, and where that is known after all."""
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from session_store.domain.session_write import Change, ReplaceState, changed
+from session_store.domain.session import Status
+from session_store.domain.session_write import Change, ReplaceState, Transition, changed
 from session_store.domain.state_operations import StateOperations
-from session_store.errors import OutcomeUnknownError, ThrottledError, VersionConflictError
+from session_store.errors import (
+    OutcomeUnknownError,
+    SessionClosedError,
+    StoreError,
+    ThrottledError,
+    VersionConflictError,
+)
 from session_store.ports import Storage
 from tests.support.faults import (
     lose_every_answer,
@@ -15,7 +23,7 @@ from tests.support.faults import (
     running,
     throttled,
 )
-from tests.support.samples import a_write, kept
+from tests.support.samples import a_key_claim, a_write, kept
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -121,3 +129,42 @@ def test_an_increment_that_cannot_be_read_back_is_an_unknown_outcome(
         on_dynamodb.sessions.write(write)
     assert refused.total() == 3
     assert bystander.sessions.read(session.session_id) == changed(session, write)
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize(
+    ("meanwhile", "guard", "error"),
+    [
+        (Transition(to=Status.CLOSING), {}, SessionClosedError),
+        (StateOperations(set={"other": True}), {"version": 1}, VersionConflictError),
+        (StateOperations(set={"n": "text"}), {}, OutcomeUnknownError),
+    ],
+)
+def test_an_increment_refused_after_an_answer_that_said_nothing_was_not_done(
+    on_dynamodb: Storage,
+    bystander: Storage,
+    dynamodb: "DynamoDBClient",
+    *,
+    meanwhile: Change,
+    guard: dict[str, Any],
+    error: type[StoreError],
+    keyed: bool,
+) -> None:
+    session = kept(on_dynamodb, state={"n": 1})
+    write = a_write(session, StateOperations(increment={"n": 1}), **guard)
+    refuse(dynamodb, "TransactWriteItems", [running()])
+    newer = bystander.sessions.write(a_write(session, meanwhile))
+    claim = a_key_claim(session_id=session.session_id, operation_id=write.operation_id)
+    send = partial(on_dynamodb.keyed.write, claim=claim) if keyed else on_dynamodb.sessions.write
+    with pytest.raises(error):
+        send(write)
+    assert on_dynamodb.sessions.read(session.session_id) == newer
+
+
+def test_an_increment_for_a_version_to_come_may_still_be_done(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
+) -> None:
+    session = kept(on_dynamodb, state={"n": 1})
+    refuse(dynamodb, "TransactWriteItems", [running()])
+    with pytest.raises(OutcomeUnknownError):
+        on_dynamodb.sessions.write(a_write(session, StateOperations(increment={"n": 1}), version=2))

@@ -19,7 +19,10 @@ class RawTable:
     name: str
 
     def metadata(self, session_id: str) -> Item | None:
-        key = {Attribute.PK: {"S": session_pk(session_id)}, Attribute.SK: {"S": SESSION_SK}}
+        return self.item(session_pk(session_id), SESSION_SK)
+
+    def item(self, pk: str, sk: str) -> Item | None:
+        key = {Attribute.PK: {"S": pk}, Attribute.SK: {"S": sk}}
         found: Item | None = self.dynamodb.get_item(TableName=self.name, Key=key, ConsistentRead=True).get(
             "Item"
         )

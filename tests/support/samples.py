@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller, Permission
+from session_store.domain.claim import ClaimStatus
+from session_store.domain.idempotency_key import KeyClaim, key_hash, key_ttl
 from session_store.domain.identifiers import MessageIds, mint_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import Message
@@ -21,7 +23,7 @@ from session_store.domain.session import (
 )
 from session_store.domain.session_write import Change, Guard, SessionWrite
 from session_store.domain.slide import Slide
-from session_store.domain.tool_call import Claim, ClaimStatus, ToolCallRecord
+from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Storage
 from session_store.settings import Settings
 
@@ -165,6 +167,23 @@ def a_call(
         author=AUTHOR,
     )
     return claim, record
+
+
+def a_key_claim(**changes: Any) -> KeyClaim:
+    """A claim of a key of its own, of a write that is done now."""
+    claim = KeyClaim(
+        key_hash=key_hash(OWNER, route="POST /sessions", key=operation_id()),
+        owner=OWNER,
+        status=ClaimStatus.COMPLETED,
+        input_hash=digest({}),
+        started_at=NOW_MS,
+        ttl=key_ttl(NOW_MS),
+        author=AUTHOR,
+        session_id=SESSION_ID,
+        operation_id=operation_id(),
+        region=REGION,
+    )
+    return replace(claim, **changes)
 
 
 def an_event(session: Session, event_name: str = "SessionDeleted") -> AuditEvent:

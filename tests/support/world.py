@@ -20,6 +20,7 @@ from session_store.storage.memory import (
     MemoryToolCalls,
 )
 from session_store.storage.memory_children import MemoryChildren
+from session_store.storage.memory_keys import MemoryKeyedSessions
 from tests.support.samples import ALICE, DAY, NOW_MS, REGION, settings
 
 
@@ -84,6 +85,7 @@ class World:
         """The use cases as another region's function has them, over the same memory."""
         storage = Storage(
             sessions=self.sessions,
+            keyed=MemoryKeyedSessions(memory=self.memory, sessions=self.sessions),
             messages=MemoryMessages(memory=self.memory),
             tool_calls=MemoryToolCalls(memory=self.memory),
             audit=MemoryAudit(memory=self.memory),

@@ -1,41 +1,26 @@
 """Tool calls: the claim that one attempt holds, and the record that it leaves."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
+from session_store.domain.claim import AnyClaim, ClaimStatus
 from session_store.domain.json_values import JsonValue
-from session_store.domain.session import Author, Owner
+from session_store.domain.session import Author
 
 DAY: Final = 86_400
 MAX_DURATION_MS: Final = DAY * 1000
 
 
-class ClaimStatus(StrEnum):
-    IN_PROGRESS = "in_progress"
-    COMPLETED = "completed"
-    FAILED = "failed"
-
-
-SETTLED: Final = frozenset({ClaimStatus.COMPLETED, ClaimStatus.FAILED})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """Who may finish a call, and how it ended. Carries its owner: it outlives its session."""
+class Claim(AnyClaim):
+    """Who may finish a call, and how it ended."""
 
     session_id: str
     tool_call_id: str
-    owner: Owner
     tool_name: str
-    status: ClaimStatus
-    input_hash: str
     outcome_hash: str
-    started_at: int
     fence: int
     lease_until_ms: int
-    ttl: int
-    author: Author
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

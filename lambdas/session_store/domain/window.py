@@ -12,6 +12,8 @@ from typing import Final
 from session_store.domain.times import seconds
 
 TENTH: Final = 10
+LONGEST_LIFE: Final = 7_776_000
+"""Seconds that no session outlives: 90 days."""
 
 
 @dataclass(frozen=True, slots=True)

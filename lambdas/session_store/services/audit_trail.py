@@ -27,6 +27,9 @@ NAMES: Final = {
     Entity.TOOL_CLAIM: "ToolClaim",
     Entity.TOOL_RECORD: "ToolRecord",
 }
+UNTOLD: Final = frozenset({Entity.KEY_CLAIM})
+"""Written in one transaction with a change of a session, which tells all there is to tell."""
+
 VERBS: Final = {
     StreamEvent.INSERT: "Created",
     StreamEvent.MODIFY: "Changed",
@@ -102,7 +105,7 @@ class StreamConsumer:
             UnreadableRecordError: an item of no kind that this store writes.
         """
         entity = _entity(record.new or record.old)
-        if not self._is_ours(record) or _goes_with_its_session(record, entity):
+        if entity in UNTOLD or not self._is_ours(record) or _goes_with_its_session(record, entity):
             return
         try:
             end = self._end(record, entity)
@@ -160,7 +163,7 @@ def _entity(image: Mapping[str, JsonValue]) -> Entity:
         entity = Entity(image.get(A.ENTITY, ""))
     except ValueError as error:
         raise UnreadableRecordError("an item of a kind that this store does not write") from error
-    if entity not in NAMES:
+    if entity not in NAMES and entity not in UNTOLD:
         raise UnreadableRecordError("an item of a kind that this table does not hold")
     return entity
 

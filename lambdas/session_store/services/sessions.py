@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from session_store.domain.caller import Caller
 from session_store.domain.credential import check_credential_ref
 from session_store.domain.identifiers import check_session_id
-from session_store.domain.json_values import JsonValue, check_nesting, encode
+from session_store.domain.json_values import JsonValue
 from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest
 from session_store.domain.session import (
     ANY_STATUS,
@@ -32,15 +31,10 @@ from session_store.domain.session_write import (
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.times import seconds
 from session_store.domain.window import window_from
-from session_store.errors import (
-    PayloadTooLargeError,
-)
 from session_store.ports import Clock, Ids, SessionStorage
 from session_store.services.access import SessionAccess, check_operator
 from session_store.services.audit_events import AuditEvents
-
-STATE_LIMIT: Final = 64 * 1024
-"""Bytes of state, as JSON, that one request may carry."""
+from session_store.services.state_limits import check_map, check_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +46,16 @@ class NewSession:
     state: Mapping[str, JsonValue]
     protocol: Mapping[str, JsonValue]
     credential_refs: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Birth:
+    """What a new session does not take from its body. ``at`` in milliseconds."""
+
+    session_id: str
+    operation_id: str
+    at: int
+    region: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,33 +74,42 @@ class Sessions:
             PayloadTooLargeError: more than 64 KB of state or of protocol facts.
             InvalidRequestError: an empty key, or a malformed credential reference.
         """
-        _check_map(new.state, path="$.state")
-        _check_map(new.protocol, path="$.protocol")
-        for position, reference in enumerate(new.credential_refs):
-            check_credential_ref(reference, path=f"$.credentialRefs[{position}]")
-        session = self._minted(caller, new)
+        session = self.born(caller, new, self.birth())
         self.storage.create(session)
         return session
 
-    def _minted(self, caller: Caller, new: NewSession) -> Session:
-        now_ms = self.clock.now_ms()
-        ends = seconds(now_ms) + new.max_lifetime
-        window = window_from(now_ms, idle_timeout=new.idle_timeout, max_expires_at=ends)
-        return Session(
+    def birth(self) -> Birth:
+        return Birth(
             session_id=self.ids.session_id(self.region),
+            operation_id=self.ids.operation_id(),
+            at=self.clock.now_ms(),
+            region=self.region,
+        )
+
+    def born(self, caller: Caller, new: NewSession, birth: Birth) -> Session:
+        """The session that a birth makes of ``new``: the same whenever it is asked.
+
+        Raises:
+            PayloadTooLargeError, InvalidRequestError: as ``create``.
+        """
+        _check_new(new)
+        ends = seconds(birth.at) + new.max_lifetime
+        window = window_from(birth.at, idle_timeout=new.idle_timeout, max_expires_at=ends)
+        return Session(
+            session_id=birth.session_id,
             owner=owner_of(caller),
             status=Status.INITIALIZING,
             version=1,
-            created_at=now_ms,
-            updated_at=now_ms,
+            created_at=birth.at,
+            updated_at=birth.at,
             ttl=window.ttl,
             slide_after=window.slide_after,
             idle_timeout=new.idle_timeout,
             max_expires_at=ends,
-            home_region=self.region,
-            write_region=self.region,
+            home_region=birth.region,
+            write_region=birth.region,
             updated_by=author_of(caller),
-            last_write=self.ids.operation_id(),
+            last_write=birth.operation_id,
             state=new.state,
             protocol=new.protocol,
             credential_refs=tuple(new.credential_refs),
@@ -124,7 +137,7 @@ class Sessions:
         Raises:
             VersionConflictError, SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
-        _check_map(state, path="$")
+        check_map(state, path="$")
         return self._write(caller, session_id, ReplaceState(state=state), WRITABLE, version)
 
     def change_state(
@@ -136,8 +149,19 @@ class Sessions:
             InvalidRequestError: a key twice, too many keys, or a value of another type; names the path.
             VersionConflictError, SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
-        _check_size([operations.set, operations.remove, operations.increment, operations.append])
-        return self._write(caller, session_id, checked(operations), WRITABLE, version)
+        write = self.state_write(caller, session_id, operations, version=version)
+        return self.access.used(caller, self.storage.write(write))
+
+    def state_write(
+        self, caller: Caller, session_id: str, operations: StateOperations, *, version: int | None
+    ) -> SessionWrite:
+        """The write that ``change_state`` sends.
+
+        Raises:
+            InvalidRequestError, PayloadTooLargeError
+        """
+        check_size([operations.set, operations.remove, operations.increment, operations.append])
+        return self._built(caller, session_id, checked(operations), WRITABLE, version)
 
     def move(self, caller: Caller, session_id: str, to: Status, *, version: int | None = None) -> Session:
         """The session in status ``to``; being there already is success.
@@ -192,14 +216,24 @@ class Sessions:
         statuses: frozenset[Status],
         version: int | None,
     ) -> Session:
-        write = SessionWrite(
+        write = self._built(caller, session_id, change, statuses, version)
+        return self.access.used(caller, self.storage.write(write))
+
+    def _built(
+        self,
+        caller: Caller,
+        session_id: str,
+        change: Change,
+        statuses: frozenset[Status],
+        version: int | None,
+    ) -> SessionWrite:
+        return SessionWrite(
             session_id=check_session_id(session_id),
             guard=self._guard(caller, statuses, version),
             change=change,
             operation_id=self.ids.operation_id(),
             author=author_of(caller),
         )
-        return self.access.used(caller, self.storage.write(write))
 
     def _guard(self, caller: Caller, statuses: frozenset[Status], version: int | None) -> Guard:
         return Guard(
@@ -211,13 +245,8 @@ class Sessions:
         )
 
 
-def _check_map(value: Mapping[str, JsonValue], *, path: str) -> None:
-    check_nesting(value, path=path, empty_keys=False)
-    _check_size(value)
-
-
-def _check_size(value: object) -> None:
-    size = len(encode(value))
-    if size > STATE_LIMIT:
-        detail = f"At most {STATE_LIMIT} bytes of state in one request"
-        raise PayloadTooLargeError(detail, limit=STATE_LIMIT, size=size)
+def _check_new(new: NewSession) -> None:
+    check_map(new.state, path="$.state")
+    check_map(new.protocol, path="$.protocol")
+    for position, reference in enumerate(new.credential_refs):
+        check_credential_ref(reference, path=f"$.credentialRefs[{position}]")

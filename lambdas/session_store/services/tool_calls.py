@@ -3,22 +3,16 @@
 from dataclasses import dataclass
 
 from session_store.domain.caller import Caller
+from session_store.domain.claim import ClaimStatus, check_repeat
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier
 from session_store.domain.json_values import JsonValue, digest, encode
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
 from session_store.domain.times import iso
-from session_store.domain.tool_call import (
-    SETTLED,
-    Claim,
-    ClaimStatus,
-    ToolCallRecord,
-    claim_ttl,
-)
+from session_store.domain.tool_call import Claim, ToolCallRecord, claim_ttl
 from session_store.errors import (
     IdempotencyMismatchError,
-    InProgressError,
     InvalidRequestError,
     NotFoundError,
     PayloadTooLargeError,
@@ -113,10 +107,8 @@ class ToolCalls:
         return self._replayed(claim, call)
 
     def _replayed(self, claim: Claim, call: FinishedCall) -> Recorded:
-        if claim.input_hash != call.input_hash:
-            raise IdempotencyMismatchError("The call id was used before with another tool or input.")
-        if claim.status not in SETTLED:
-            raise InProgressError
+        mismatch = "The call id was used before with another tool or input."
+        check_repeat(claim, input_hash=call.input_hash, mismatch=mismatch)
         if claim.outcome_hash != call.outcome_hash:
             raise IdempotencyMismatchError("The call id was used before with another outcome.")
         record = self.storage.read_record(claim)

@@ -43,7 +43,7 @@ _THROTTLES: Final = frozenset(
         "ThrottlingError",
     }
 )
-_CONFLICTS: Final = frozenset({"TransactionConflictException", "TransactionConflict"})
+CONFLICTS: Final = frozenset({"TransactionConflictException", "TransactionConflict"})
 _IN_PROGRESS: Final = "TransactionInProgressException"
 
 Answer = TypeVar("Answer")
@@ -127,7 +127,7 @@ def outcome_of(error: Exception) -> Outcome:
     code = error.response.get("Error", {}).get("Code", "")
     if code == "TransactionCanceledException":
         return _outcome_of_cancellation(error)
-    if code in _CONFLICTS:
+    if code in CONFLICTS:
         return Outcome.MET
     if code == _IN_PROGRESS:
         return Outcome.RUNNING
@@ -140,9 +140,9 @@ def outcome_of(error: Exception) -> Outcome:
 def _outcome_of_cancellation(error: ClientError) -> Outcome:
     """A cancelled transaction did nothing; a reason beside conflict and throttling decides."""
     codes = {reason.get("Code", "None") for reason in reasons_of(error)} - {"None"}
-    if codes and codes <= _CONFLICTS:
+    if codes and codes <= CONFLICTS:
         return Outcome.MET
-    return Outcome.BUSY if codes and codes <= _THROTTLES | _CONFLICTS else Outcome.DECIDED
+    return Outcome.BUSY if codes and codes <= _THROTTLES | CONFLICTS else Outcome.DECIDED
 
 
 def reasons_of(error: ClientError) -> list[dict[str, str]]:

@@ -7,10 +7,11 @@ structure. A session's state is a map, for its keys are updated one by one.
 
 from typing import Final
 
+from session_store.domain.claim import ClaimStatus
 from session_store.domain.json_values import decode_stored, encode
 from session_store.domain.message import Message
 from session_store.domain.times import from_iso, iso
-from session_store.domain.tool_call import Claim, ClaimStatus, ToolCallRecord
+from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.schema import (
     CONTEXT_SK_PREFIX,
     Attribute,

@@ -18,7 +18,7 @@ from session_store.errors import (
     ThrottledError,
     UnfinishedError,
 )
-from session_store.storage.attempts import Attempts, DecidedError, reasons_of
+from session_store.storage.attempts import CONFLICTS, Attempts, DecidedError, reasons_of
 from session_store.storage.codec import ITEM_LIMIT, Item
 
 if TYPE_CHECKING:
@@ -45,11 +45,17 @@ class ConditionFailedError(Exception):
 
 
 class TransactionRefusedError(Exception):
-    """Conditions did not hold: ``held`` says for each item that refused, by position, what was there."""
+    """Conditions did not hold: ``held`` says for each item that refused, by position, what was there.
 
-    def __init__(self, held: Mapping[int, Item | None], *, answer_lost: bool) -> None:
+    ``met``: the positions of items that another write was at work on, and that were not judged.
+    """
+
+    def __init__(
+        self, held: Mapping[int, Item | None], *, answer_lost: bool, met: frozenset[int] = frozenset()
+    ) -> None:
         super().__init__()
         self.held = held
+        self.met = met
         self.answer_lost = answer_lost
 
 
@@ -182,7 +188,8 @@ def _cancellation(error: ClientError, *, answer_lost: bool) -> Exception:
         if reason.get("Code") == "ConditionalCheckFailed"
     }
     if held:
-        return TransactionRefusedError(held, answer_lost=answer_lost)
+        met = {position for position, reason in enumerate(reasons) if reason.get("Code") in CONFLICTS}
+        return TransactionRefusedError(held, answer_lost=answer_lost, met=frozenset(met))
     meanings = (_validation(reason.get("Message") or "") for reason in reasons)
     return next((meaning for meaning in meanings if meaning), error)
 

@@ -12,6 +12,7 @@ from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.erasure import Erasure
 from session_store.domain.expiry_mark import ExpiryMark, marked, marks
 from session_store.domain.heartbeat import Heartbeat
+from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.message import Message
 from session_store.domain.page import (
     AuditPosition,
@@ -33,6 +34,7 @@ from session_store.schema import Attribute, session_pk
 from session_store.storage.audit_items import audit_change_item, audit_entry_from, audit_event_item
 from session_store.storage.codec import ITEM_LIMIT, item_size, to_attribute
 from session_store.storage.memory_children import MemoryChildren
+from session_store.storage.memory_keys import MemoryKeyedSessions
 from session_store.storage.memory_pages import (
     audit_position,
     by_creation,
@@ -60,6 +62,7 @@ class Memory:
     lock: threading.RLock = field(default_factory=threading.RLock)
     sessions: dict[str, Session] = field(default_factory=dict)
     messages: dict[str, dict[str, Message]] = field(default_factory=dict)
+    keys: dict[str, KeyClaim] = field(default_factory=dict)
     claims: dict[tuple[str, str], Claim] = field(default_factory=dict)
     records: dict[str, dict[tuple[str, str], ToolCallRecord]] = field(default_factory=dict)
     events: list[AuditEvent] = field(default_factory=list)
@@ -262,8 +265,10 @@ class MemoryHeartbeats:
 def memory_storage() -> Storage:
     """An empty store."""
     memory = Memory()
+    sessions = MemorySessions(memory=memory)
     return Storage(
-        sessions=MemorySessions(memory=memory),
+        sessions=sessions,
+        keyed=MemoryKeyedSessions(memory=memory, sessions=sessions),
         messages=MemoryMessages(memory=memory),
         tool_calls=MemoryToolCalls(memory=memory),
         audit=MemoryAudit(memory=memory),

@@ -7,9 +7,7 @@ from session_store.domain.audit_event import AuditEvent
 from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.session import Session, Status
 from session_store.domain.session_write import (
-    Change,
     Guard,
-    ReplaceState,
     SessionWrite,
     Transition,
     already_done,
@@ -18,25 +16,31 @@ from session_store.domain.session_write import (
 )
 from session_store.domain.slide import Slide
 from session_store.domain.state_operations import StateOperations
-from session_store.domain.times import iso
 from session_store.errors import OutcomeUnknownError, SessionNotFoundError, ThrottledError
 from session_store.schema import Attribute
 from session_store.storage.audit_items import audit_event_item
 from session_store.storage.client import ConditionFailedError, TransactionRefusedError
-from session_store.storage.codec import Item
 from session_store.storage.expressions import (
     Terms,
     Update,
     all_of,
     holds,
     is_absent,
-    is_new,
     may_mark,
     may_slide,
 )
 from session_store.storage.ownership import author_attribute
 from session_store.storage.session_items import metadata_key, session_from, session_item
 from session_store.storage.session_lists import SessionLists
+from session_store.storage.session_updates import (
+    condition_of,
+    done_or_refused,
+    refusal,
+    refused_transaction,
+    session_or_none,
+    transacted_update,
+    update_of,
+)
 
 A: Final = Attribute
 
@@ -55,12 +59,12 @@ class SessionTable(SessionLists):
                 **terms.arguments(),
             )
         except ConditionFailedError as failed:
-            there = _session(failed.item)
+            there = session_or_none(failed.item)
             if there is None or there.last_write != session.last_write:
                 raise
 
     def read(self, session_id: str) -> Session | None:
-        return _session(self.client.get(metadata_key(session_id)))
+        return session_or_none(self.client.get(metadata_key(session_id)))
 
     def write(self, write: SessionWrite) -> Session:
         if isinstance(write.change, StateOperations) and not write.change.repeats_harmlessly:
@@ -69,15 +73,15 @@ class SessionTable(SessionLists):
         try:
             return self._updated(write, ends)
         except ConditionFailedError as failed:
-            there, answer_lost = _session(failed.item), failed.answer_lost
+            there, answer_lost = session_or_none(failed.item), failed.answer_lost
         if there is not None and ends is not None and _ends_sooner(there, write, ends):
             return self._closed_at_its_maximum(write, there.max_expires_at)
-        return _done_or_refused(there, write, answer_lost=answer_lost)
+        return done_or_refused(there, write, answer_lost=answer_lost)
 
     def _updated(self, write: SessionWrite, ends: int | None) -> Session:
         terms = Terms()
-        update = _update(terms, write)
-        condition = _condition(terms, write, update)
+        update = update_of(terms, write)
+        condition = condition_of(terms, write, update)
         if ends is not None:
             update.set(A.TTL, ends)
             condition = all_of(condition, f"{terms.name(A.MAX_EXPIRES_AT)} >= {terms.value(ends)}")
@@ -95,26 +99,18 @@ class SessionTable(SessionLists):
         try:
             return self._updated(write, ends)
         except ConditionFailedError as failed:
-            return _done_or_refused(_session(failed.item), write, answer_lost=failed.answer_lost)
+            return done_or_refused(session_or_none(failed.item), write, answer_lost=failed.answer_lost)
 
     def _transacted(self, write: SessionWrite) -> Session:
         """Increments and appends, which must not happen twice: by its token a resent request is the same."""
-        terms = Terms()
-        update = _update(terms, write)
-        item = {
-            "Update": {
-                "TableName": self.client.table,
-                "Key": metadata_key(write.session_id),
-                "UpdateExpression": update.expression(),
-                "ConditionExpression": _condition(terms, write, update),
-                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-                **terms.arguments(),
-            }
-        }
+        item = transacted_update(write, table=self.client.table)
         try:
             self.client.transact([item], token=write.operation_id)
         except TransactionRefusedError as refused:
-            return _done_or_refused(_session(refused.held[0]), write, answer_lost=refused.answer_lost)
+            there = session_or_none(refused.held[0])
+            if there is not None and already_done(there, write):
+                return there
+            raise refused_transaction(there, write, answer_lost=refused.answer_lost) from refused
         return self._after_commit(write.session_id)
 
     def _after_commit(self, session_id: str) -> Session:
@@ -144,7 +140,7 @@ class SessionTable(SessionLists):
                 )
             )
         except ConditionFailedError as failed:
-            return _session(failed.item)
+            return session_or_none(failed.item)
 
     def mark_warned(self, mark: ExpiryMark) -> bool:
         terms = Terms()
@@ -178,11 +174,7 @@ class SessionTable(SessionLists):
         try:
             self.client.transact([removal, entry], token=event.operation_id)
         except TransactionRefusedError as refused:
-            raise _refusal(_session(refused.held.get(0)), guard) from refused
-
-
-def _session(item: Item | None) -> Session | None:
-    return None if item is None else session_from(item)
+            raise refusal(session_or_none(refused.held.get(0)), guard) from refused
 
 
 def _closes(write: SessionWrite) -> bool:
@@ -191,40 +183,3 @@ def _closes(write: SessionWrite) -> bool:
 
 def _ends_sooner(there: Session, write: SessionWrite, ends: int) -> bool:
     return there.max_expires_at < ends and violation(there, write.guard) is None
-
-
-def _done_or_refused(there: Session | None, write: SessionWrite, *, answer_lost: bool) -> Session:
-    """The session where the refused write finds its own work, else the error of the clause that failed.
-
-    Where an answer was lost and another write lies on top, nobody can tell any more.
-    """
-    if there is not None and already_done(there, write):
-        return there
-    if there is not None and answer_lost:
-        raise OutcomeUnknownError
-    raise _refusal(there, write.guard, write.change)
-
-
-def _refusal(there: Session | None, guard: Guard, change: Change | None = None) -> Exception:
-    return violation(there, guard, change) or AssertionError("a refused item fulfils the condition")
-
-
-def _condition(terms: Terms, write: SessionWrite, update: Update) -> str:
-    return all_of(holds(terms, write.guard), is_new(terms, write.operation_id), *update.clauses)
-
-
-def _update(terms: Terms, write: SessionWrite) -> Update:
-    update = Update(terms)
-    update.add_one(A.VERSION)
-    update.set(A.UPDATED_AT, iso(write.guard.now_ms))
-    update.set(A.UPDATED_BY, author_attribute(write.author))
-    update.set(A.WRITE_REGION, write.guard.region)
-    update.set(A.LAST_WRITE, write.operation_id)
-    match write.change:
-        case ReplaceState(state=state):
-            update.set(A.STATE, state)
-        case StateOperations():
-            update.operate(write.change)
-        case Transition(to=to):
-            update.set(A.STATUS, to)
-    return update

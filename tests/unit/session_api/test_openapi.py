@@ -87,6 +87,16 @@ def test_every_write_of_a_session_takes_a_version() -> None:
     }
 
 
+def test_the_writes_that_may_not_happen_twice_take_a_key() -> None:
+    keyed = {(method, path) for method, path in CONTRACT if "Idempotency-Key" in parameters(method, path)}
+    assert keyed == {("post", "/sessions"), ("patch", "/sessions/{sessionId}/state")}
+    for method, path in keyed:
+        responses = described(method, path)["responses"]
+        success = responses["201" if method == "post" else "200"]
+        assert "Idempotent-Replayed" in success["headers"]
+        assert "`idempotency-mismatch`" in responses["422"]["description"]
+
+
 def test_every_list_has_a_limit_and_a_cursor() -> None:
     paged = {path for method, path in CONTRACT if {"limit", "cursor"} <= set(parameters(method, path))}
     session = "/sessions/{sessionId}"

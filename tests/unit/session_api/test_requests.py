@@ -14,9 +14,9 @@ from session_api.requests import (
     Request,
     body_of,
     headers_of,
+    idempotency_key,
     minimum_version,
     query_of,
-    refuse_idempotency_key,
     refuse_large_body,
 )
 from session_store.domain.page import MessagePosition
@@ -199,10 +199,25 @@ def test_any_other_version_that_was_seen_is_refused(sent: list[str]) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "k"])
-def test_an_idempotency_key_is_not_passed_over(value: str) -> None:
-    refuse_idempotency_key(Headers({"session-min-version": ["7"]}))
+def test_an_idempotency_key_is_not_passed_over_where_none_is_taken(value: str) -> None:
+    assert idempotency_key(Headers({"session-min-version": ["7"]}), taken=False) is None
     with pytest.raises(InvalidRequestError) as refused:
-        refuse_idempotency_key(Headers({"idempotency-key": [value]}))
+        idempotency_key(Headers({"idempotency-key": [value]}), taken=False)
+    assert refused.value.facts["path"] == "header Idempotency-Key"
+
+
+@pytest.mark.parametrize("key", ["k", "a b", " k", "k" * 256, '~!"#%', '"quoted"'])
+def test_a_key_of_printable_ascii_is_taken_as_it_is(key: str) -> None:
+    assert idempotency_key(Headers({"idempotency-key": [key]}), taken=True) == key
+    assert idempotency_key(Headers({}), taken=True) is None
+
+
+@pytest.mark.parametrize(
+    "sent", [[""], [" "], ["   "], ["k" * 257], ["a\tb"], ["k\n"], ["ü"], ["k", "k"], ["\x7f"], ["\x1f"]]
+)
+def test_what_is_no_key_is_refused(sent: list[str]) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        idempotency_key(Headers({"idempotency-key": sent}), taken=True)
     assert refused.value.facts["path"] == "header Idempotency-Key"
 
 

@@ -145,6 +145,28 @@ def test_a_replayed_call_is_200_and_another_is_422(api: InProcessApi) -> None:
     assert api.call("PUT", path, {**body, "input": 1}).slug == "idempotency-mismatch"
 
 
+def test_a_create_under_a_key_is_answered_again_to_the_letter(api: InProcessApi) -> None:
+    key = {"idempotency-key": "k"}
+    first = api.call("POST", "/sessions", {"state": {"tenth": 0.1, "n": 1}}, headers=key)
+    api.world.clock.pass_(7200)
+    again = api.call("POST", "/sessions", ' {"state": {"tenth": 0.10, "n": 1.0}}', headers=key)
+    assert (again.status, again.text) == (first.status, first.text) == (201, first.text)
+    assert again.headers == {**first.headers, "Idempotent-Replayed": "true"}
+    other = api.call("POST", "/sessions", {"state": {}}, headers=key)
+    assert (other.status, other.slug) == (422, "idempotency-mismatch")
+
+
+def test_a_change_under_a_key_is_done_once_and_says_so(api: InProcessApi) -> None:
+    path = f"/sessions/{api.open(state={'n': 0})}/state"
+    key = {"idempotency-key": "k", "if-match": '"1"'}
+    first, again = (api.call("PATCH", path, {"increment": {"n": 1}}, headers=key) for _ in range(2))
+    assert (again.status, again.json) == (first.status, first.json) == (200, first.json)
+    assert again.headers == {**first.headers, "Idempotent-Replayed": "true"}
+    assert (again.json["state"], again.headers["ETag"]) == ({"n": 1}, '"2"')
+    other = api.call("PATCH", path, {"increment": {"n": 1}}, headers={"idempotency-key": "k"})
+    assert (other.status, other.slug) == (422, "idempotency-mismatch")
+
+
 def test_a_large_session_is_counted(api: InProcessApi) -> None:
     api.open(state={"a": "x" * 65_000})
     assert api.counted("LargeSession") == 0

@@ -14,6 +14,7 @@ from session_store.domain.session_end import EndReason, SessionEnd
 from session_store.errors import ForbiddenError, SessionNotFoundError, UnreadableRecordError
 from session_store.services.audit_trail import WHOLE_PAGE, StreamConsumer
 from session_store.storage.child_items import claim_item, message_item, record_item
+from session_store.storage.key_claims import key_claim_item
 from session_store.storage.memory import Memory, MemoryAudit
 from tests.support.samples import (
     ALICE,
@@ -25,6 +26,7 @@ from tests.support.samples import (
     REGION,
     STRANGER,
     a_call,
+    a_key_claim,
     a_message,
     a_session,
 )
@@ -233,3 +235,12 @@ def test_an_owner_is_who_the_session_names(consumer: StreamConsumer, sent: Sent)
     owner = Owner(tenant="t", subject="s")
     consume(consumer, a_record(old=image_of(a_session(owner=owner)), identity=SERVICE))
     assert sent.ends[0].owner == owner
+
+
+def test_the_claim_of_a_key_is_told_by_its_sessions_change_and_not_by_itself(
+    consumer: StreamConsumer, memory: Memory, sent: Sent
+) -> None:
+    image = key_claim_item(a_key_claim())
+    consume(consumer, a_record(new=image))
+    consume(consumer, a_record(old=image, identity=SERVICE))
+    assert (memory.changes, sent.ends) == ({}, [])

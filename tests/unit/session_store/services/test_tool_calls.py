@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from session_store.domain.claim import ClaimStatus
 from session_store.domain.page import PageRequest
 from session_store.domain.session import Session, Status
-from session_store.domain.tool_call import ClaimStatus
 from session_store.errors import (
     IdempotencyMismatchError,
     InProgressError,

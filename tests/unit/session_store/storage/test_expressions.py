@@ -22,7 +22,7 @@ from session_store.storage.expressions import (
     is_owned,
     may_slide,
 )
-from session_store.storage.session_table import _condition, _update
+from session_store.storage.session_updates import condition_of, update_of
 from tests.support.samples import ALICE, NOW_MS, NOW_SECONDS, REGION, a_guard, a_session, a_slide, a_write
 
 
@@ -146,8 +146,8 @@ def test_fifty_keys_stay_within_dynamodbs_limits_of_an_expression(kind: str) -> 
             given[into][key] = values[into]
     terms = Terms()
     write = a_write(a_session(), checked(StateOperations(**given)), version=7)
-    update = _update(terms, write)
-    condition = _condition(terms, write, update)
+    update = update_of(terms, write)
+    condition = condition_of(terms, write, update)
     for expression in (update.expression(), condition):
         assert len(expression.encode()) < 4096
         assert len(OPERATORS.findall(expression)) < 300

@@ -1,0 +1,50 @@
+"""Idempotency keys: a write that names one is done once, for as long as anything it made can live."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from session_store.domain.claim import AnyClaim
+from session_store.domain.json_values import digest
+from session_store.domain.session import Owner
+from session_store.domain.times import seconds
+from session_store.domain.tool_call import DAY
+from session_store.domain.window import LONGEST_LIFE
+from session_store.errors import InvalidRequestError
+
+MAX_KEY: Final = 256
+KEY_PATTERN: Final = r"^(?=.*[^ ])[\x20-\x7e]+$"
+KEY_LIFE: Final = LONGEST_LIFE + DAY
+"""Seconds that a key is known: longer than any session that was made with it can live."""
+
+_KEY: Final = re.compile(KEY_PATTERN).fullmatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyClaim(AnyClaim):
+    """That a key was used. Written with the work, or not at all, and so settled from the start.
+
+    ``operation_id`` is the write's own, ``session_id`` the session that it made or changed.
+    """
+
+    key_hash: str
+    session_id: str
+    operation_id: str
+    region: str
+
+
+def check_key(key: str) -> str:
+    """Raises InvalidRequestError unless ``key`` is 1 to 256 printable ASCII characters, not all blank."""
+    if len(key) > MAX_KEY or not _KEY(key):
+        detail = f"Must be 1 to {MAX_KEY} printable ASCII characters, and not blank"
+        raise InvalidRequestError(detail, path="header Idempotency-Key")
+    return key
+
+
+def key_hash(owner: Owner, *, route: str, key: str) -> str:
+    """What tells a key from every other: two callers, or two routes, never share one."""
+    return digest([owner.tenant, owner.subject, route, key])
+
+
+def key_ttl(now_ms: int) -> int:
+    return seconds(now_ms) + KEY_LIFE

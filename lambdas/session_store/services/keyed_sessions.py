@@ -1,0 +1,124 @@
+"""What a caller does with its sessions under an idempotency key: once for ever, and answered again."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from session_store.domain.caller import Caller
+from session_store.domain.claim import ClaimStatus, check_repeat
+from session_store.domain.idempotency_key import KeyClaim, check_key, key_hash, key_ttl
+from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.session import Session, author_of, owner_of
+from session_store.domain.state_operations import StateOperations
+from session_store.errors import OutcomeUnknownError, ThrottledError
+from session_store.ports import KeyedStorage
+from session_store.services.access import SessionAccess
+from session_store.services.sessions import Birth, NewSession, Sessions
+
+MISMATCH: Final = "The key was used before with another request."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Once:
+    """``replayed``: the key had been used before, and nothing was done now."""
+
+    session: Session
+    replayed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedSessions:
+    storage: KeyedStorage
+    sessions: Sessions
+    access: SessionAccess
+
+    def create(self, caller: Caller, new: NewSession, *, key: str) -> Once:
+        """As ``Sessions.create``, once for a key; a replay is the session as it was made.
+
+        The key is the region's own: each region writes its own claims, and a caller that
+        goes to another region with a key has made no session there yet.
+
+        Raises:
+            IdempotencyMismatchError: the key was used for another session.
+            InvalidRequestError, PayloadTooLargeError
+        """
+        birth = self.sessions.birth()
+        session = self.sessions.born(caller, new, birth)
+        claim = _claim(caller, birth, route=f"POST /sessions {birth.region}", key=key, made_of=_input(new))
+        held = self.storage.create(session, claim)
+        if held is None:
+            return Once(session=session, replayed=False)
+        check_repeat(held, input_hash=claim.input_hash, mismatch=MISMATCH)
+        return Once(session=self.sessions.born(caller, new, _birth(held)), replayed=True)
+
+    def change_state(
+        self,
+        caller: Caller,
+        session_id: str,
+        operations: StateOperations,
+        *,
+        key: str,
+        version: int | None = None,
+    ) -> Once:
+        """As ``Sessions.change_state``, once for a key; a replay is the session as it is by now.
+
+        The key is the session's own, and ``version`` is part of what it was used for.
+
+        Raises:
+            IdempotencyMismatchError: the key was used for another change.
+            InvalidRequestError, VersionConflictError, SessionClosedError, SessionNotFoundError,
+            PayloadTooLargeError
+        """
+        write = self.sessions.state_write(caller, session_id, operations, version=version)
+        birth = Birth(
+            session_id=session_id,
+            operation_id=write.operation_id,
+            at=write.guard.now_ms,
+            region=write.guard.region,
+        )
+        change = [operations.set, list(operations.remove), operations.increment, operations.append, version]
+        route = f"PATCH /sessions/{session_id}/state"
+        claim = _claim(caller, birth, route=route, key=key, made_of=change)
+        held = self.storage.write(write, claim)
+        if held is not None:
+            check_repeat(held, input_hash=claim.input_hash, mismatch=MISMATCH)
+        session = _known(lambda: self.access.found_at_home(caller, session_id))
+        return Once(session=self.access.used(caller, session), replayed=held is not None)
+
+
+def _known(read: Callable[[], Session]) -> Session:
+    """What cannot be read now has been written all the same."""
+    try:
+        return read()
+    except ThrottledError as error:
+        raise OutcomeUnknownError from error
+
+
+def _claim(caller: Caller, birth: Birth, *, route: str, key: str, made_of: JsonValue) -> KeyClaim:
+    owner = owner_of(caller)
+    return KeyClaim(
+        key_hash=key_hash(owner, route=route, key=check_key(key)),
+        owner=owner,
+        status=ClaimStatus.COMPLETED,
+        input_hash=digest(made_of),
+        started_at=birth.at,
+        ttl=key_ttl(birth.at),
+        author=author_of(caller),
+        session_id=birth.session_id,
+        operation_id=birth.operation_id,
+        region=birth.region,
+    )
+
+
+def _birth(claim: KeyClaim) -> Birth:
+    return Birth(
+        session_id=claim.session_id,
+        operation_id=claim.operation_id,
+        at=claim.started_at,
+        region=claim.region,
+    )
+
+
+def _input(new: NewSession) -> JsonValue:
+    """What the body means: a default that is spelled out is no other request."""
+    return [new.idle_timeout, new.max_lifetime, new.state, new.protocol, list(new.credential_refs)]

@@ -1,0 +1,22 @@
+"""How much of a session's state one request may carry."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from session_store.domain.json_values import JsonValue, check_nesting, encode
+from session_store.errors import PayloadTooLargeError
+
+STATE_LIMIT: Final = 64 * 1024
+"""Bytes of state, as JSON, that one request may carry."""
+
+
+def check_map(value: Mapping[str, JsonValue], *, path: str) -> None:
+    check_nesting(value, path=path, empty_keys=False)
+    check_size(value)
+
+
+def check_size(value: object) -> None:
+    size = len(encode(value))
+    if size > STATE_LIMIT:
+        detail = f"At most {STATE_LIMIT} bytes of state in one request"
+        raise PayloadTooLargeError(detail, limit=STATE_LIMIT, size=size)

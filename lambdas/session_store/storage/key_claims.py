@@ -1,0 +1,70 @@
+"""Claims of idempotency keys as items of the table, and back."""
+
+from typing import Any, Final
+
+from session_store.domain.claim import ClaimStatus
+from session_store.domain.idempotency_key import KeyClaim
+from session_store.domain.times import from_iso, iso
+from session_store.schema import (
+    KEY_CLAIM_PK_PREFIX,
+    KEY_CLAIM_SK,
+    Attribute,
+    Entity,
+    key_claim_pk,
+)
+from session_store.storage.codec import Item, from_item, to_item
+from session_store.storage.expressions import Terms, is_absent
+from session_store.storage.ownership import author_attribute, author_from, owner_from
+
+A: Final = Attribute
+
+
+def key_claim_item(claim: KeyClaim) -> Item:
+    return to_item(
+        {
+            A.PK: key_claim_pk(claim.key_hash),
+            A.SK: KEY_CLAIM_SK,
+            A.ENTITY: Entity.KEY_CLAIM,
+            A.TENANT: claim.owner.tenant,
+            A.SUBJECT: claim.owner.subject,
+            A.CLAIM_STATUS: claim.status,
+            A.INPUT_HASH: claim.input_hash,
+            A.OPERATION_ID: claim.operation_id,
+            A.SESSION_ID: claim.session_id,
+            A.STARTED_AT: iso(claim.started_at),
+            A.TTL: claim.ttl,
+            A.HOME_REGION: claim.region,
+            A.WRITE_REGION: claim.region,
+            A.UPDATED_BY: author_attribute(claim.author),
+        }
+    )
+
+
+def key_claim_from(item: Item) -> KeyClaim:
+    stored = from_item(item)
+    return KeyClaim(
+        key_hash=str(stored[A.PK]).removeprefix(KEY_CLAIM_PK_PREFIX),
+        owner=owner_from(stored),
+        status=ClaimStatus(stored[A.CLAIM_STATUS]),
+        input_hash=stored[A.INPUT_HASH],
+        operation_id=stored[A.OPERATION_ID],
+        session_id=stored[A.SESSION_ID],
+        started_at=from_iso(stored[A.STARTED_AT]),
+        ttl=stored[A.TTL],
+        region=stored[A.HOME_REGION],
+        author=author_from(stored),
+    )
+
+
+def key_claim_put(claim: KeyClaim, *, table: str) -> dict[str, Any]:
+    """The claim as an item of a transaction: where the key is free, or was so long ago that it is again."""
+    terms = Terms()
+    return {
+        "Put": {
+            "TableName": table,
+            "Item": key_claim_item(claim),
+            "ConditionExpression": is_absent(terms, claim.started_at),
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            **terms.arguments(),
+        }
+    }

@@ -1,0 +1,270 @@
+"""Of every route the answer of each write is lost: it happens once, or nobody says that it did not."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from local.emulator import Emulator
+from session_api.operations import OPERATIONS
+from session_store.bootstrap import dynamodb_storage, store_on
+from session_store.deadline import Deadline
+from session_store.domain.page import PageRequest
+from session_store.ports import Storage
+from session_store.settings import Settings
+from tests.support.api import Answer, StoreApi
+from tests.support.losses import Losses, losses_of
+from tests.support.samples import NOW_MS, a_call, an_event, settings
+from tests.support.tables import create_tables
+from tests.support.world import SettableClock
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+SESSION: Final = "/sessions/{sessionId}"
+CALL: Final = {"toolName": "search", "input": {"q": 1}, "output": "found", "durationMs": 3}
+IDLE: Final = 20_000
+SOON: Final = 4_000
+"""Seconds that the sessions live which a drain is to find; it does not look as far as the others' ends."""
+
+WINDOW_DUE: Final = 2_100
+WITHOUT_WRITES: Final = {
+    ("GET", "/health"),
+    ("GET", "/sessions"),
+    ("GET", "/ops/expiring"),
+    ("GET", "/ops/dlq"),
+    ("POST", "/ops/dlq/redrive"),
+}
+"""Routes that write nothing into the tables; what a redrive does twice, its own tests show."""
+
+
+@dataclass(kw_only=True)
+class Scene:
+    """A caller with one session, whose window is due to move."""
+
+    api: StoreApi
+    storage: Storage
+    subject: str
+    session_id: str
+    ids: list[str]
+
+    def call(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
+        path = path.replace("{sessionId}", self.session_id).replace("{toolCallId}", "c1")
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.api.call(method, path, body, headers=named, subject=self.subject)
+
+    def session(self) -> Any:
+        session = self.storage.sessions.read(self.session_id)
+        assert session is not None
+        return session
+
+    def owned(self) -> int:
+        return len(self.call("GET", "/sessions").json["items"])
+
+
+Send = Callable[[Scene], Answer]
+Count = Callable[[Scene], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """``happened`` counts how often; ``again``: who hears nothing may send it again."""
+
+    name: str
+    method: str
+    path: str
+    send: Send
+    happened: Count
+    again: bool = True
+    moves: bool = True
+    """Whether it moves the window, too, which is due."""
+
+
+def state(scene: Scene) -> float:
+    return float(scene.session().state["n"])
+
+
+def listed(scene: Scene) -> float:
+    return len(scene.session().state.get("l", []))
+
+
+def kept(scene: Scene) -> float:
+    return float(scene.session().state.get("s", 0))
+
+
+def versions(scene: Scene) -> float:
+    return float(scene.session().version - 1)
+
+
+def new_sessions(scene: Scene) -> float:
+    return scene.owned() - 1
+
+
+def deletions(scene: Scene) -> float:
+    trail = scene.storage.audit.page(scene.session_id, PageRequest(limit=9))
+    gone = scene.storage.sessions.read(scene.session_id) is None
+    assert gone == bool(trail.items)
+    return len(trail.items)
+
+
+def messages(scene: Scene) -> float:
+    page = scene.storage.messages.page(scene.session_id, PageRequest(limit=99))
+    contents = [message.content for message in page.items]
+    return max((contents.count(content) for content in {*contents}), default=0)
+
+
+def records(scene: Scene) -> float:
+    return len(scene.storage.tool_calls.page(scene.session_id, PageRequest(limit=9)).items)
+
+
+def moved(scene: Scene) -> float:
+    return float(scene.session().ttl > scene.session().created_at // 1000 + IDLE)
+
+
+def appending(*, count: int, named: bool, atomic: bool) -> Send:
+    def send(scene: Scene) -> Answer:
+        ids = [{"messageId": each} if named else {} for each in scene.ids[:count]]
+        batch = [{"content": number, **each} for number, each in enumerate(ids)]
+        return scene.call("POST", f"{SESSION}/context", {"messages": batch, "atomic": atomic})
+
+    return send
+
+
+def a_case(name: str, method: str, path: str, happened: Count, body: object = None, **rest: Any) -> Case:
+    headers = rest.pop("headers", {})
+    send = rest.pop("send", lambda scene: scene.call(method, path, body, **headers))
+    return Case(name=name, method=method, path=path, send=send, happened=happened, **rest)
+
+
+def patch_case(name: str, happened: Count, body: dict[str, Any], **rest: Any) -> Case:
+    headers = rest.pop("headers", {})
+    return a_case(name, "PATCH", f"{SESSION}/state", happened, body, headers=headers, **rest)
+
+
+LONG: Final = {"idleTimeout": IDLE}
+KEY: Final = {"Idempotency_Key": "k"}
+FIRST: Final = {"If_Match": '"1"'}
+INCREMENT: Final = {"increment": {"n": 1}}
+APPEND: Final = {"append": {"l": [1]}}
+CASES: Final = [
+    a_case("create", "POST", "/sessions", new_sessions, LONG, again=False, moves=False),
+    a_case("create with a key", "POST", "/sessions", new_sessions, LONG, headers=KEY, moves=False),
+    a_case("replace", "PUT", f"{SESSION}/state", versions, {"s": 1}, headers=FIRST),
+    patch_case("set", kept, {"set": {"s": 1}}),
+    patch_case("set with a key", versions, {"set": {"s": 1}}, headers=KEY),
+    patch_case("set at a version", versions, {"set": {"s": 1}}, headers=FIRST),
+    patch_case("increment", state, INCREMENT, again=False),
+    patch_case("increment with a key", state, INCREMENT, headers=KEY),
+    patch_case("increment at a version", state, INCREMENT, headers=FIRST),
+    patch_case("increment at a version with a key", state, INCREMENT, headers={**KEY, **FIRST}),
+    patch_case("append", listed, APPEND, again=False),
+    patch_case("append with a key", listed, APPEND, headers=KEY),
+    a_case("move", "POST", f"{SESSION}/status", versions, {"to": "active"}),
+    a_case("touch", "POST", f"{SESSION}/touch", moved),
+    a_case("delete", "DELETE", SESSION, deletions, moves=False),
+    a_case("drain", "POST", "/ops/drain", versions, {"withinSeconds": SOON}, moves=False),
+    *(
+        a_case(
+            f"append {count} messages{' with ids' * named}{' atomically' * atomic}",
+            "POST",
+            f"{SESSION}/context",
+            messages,
+            send=appending(count=count, named=named, atomic=atomic),
+            again=named,
+        )
+        for count in (1, 3)
+        for named in (False, True)
+        for atomic in (False, True)
+    ),
+    a_case("record", "PUT", f"{SESSION}/tool-calls/{{toolCallId}}", records, CALL),
+    a_case("read a call", "GET", f"{SESSION}/tool-calls/{{toolCallId}}", moved),
+    *(
+        a_case(f"read {part}", "GET", f"{SESSION}{part}", moved)
+        for part in ("", "/context", "/tool-calls", "/history", "/audit")
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def own_tables(emulator: Emulator) -> Settings:
+    """Of this module alone: a drain goes over everybody's sessions."""
+    name = secrets.token_hex(4)
+    named = settings(table=f"lost-{name}", audit_table=f"lost-audit-{name}")
+    create_tables(emulator.client("dynamodb"), table=named.table, audit_table=named.audit_table)
+    return named
+
+
+@pytest.fixture
+def losses(dynamodb: "DynamoDBClient") -> Losses:
+    return losses_of(dynamodb, Deadline())
+
+
+@pytest.fixture
+def scenes(dynamodb: "DynamoDBClient", own_tables: Settings, losses: Losses) -> Callable[[Case], Scene]:
+    clock = SettableClock()
+    storage = dynamodb_storage(own_tables, dynamodb, losses.deadline)
+    store = store_on(storage, own_tables, clock=clock, deadline=losses.deadline)
+    api = StoreApi(store)
+
+    def scene(case: Case) -> Scene:
+        subject = f"user-{secrets.token_hex(8)}"
+        idle = SOON if case.path == "/ops/drain" else IDLE
+        made = api.call("POST", "/sessions", {"state": {"n": 0}, "idleTimeout": idle}, subject=subject)
+        clock.pass_(WINDOW_DUE)
+        now = clock.now_ms()
+        ids = [store.context.ids.message_id(now) for _ in range(3)]
+        return Scene(api=api, storage=storage, subject=subject, session_id=made.json["sessionId"], ids=ids)
+
+    return scene
+
+
+def test_every_route_that_writes_has_a_case() -> None:
+    routes = {(operation.method, operation.path) for operation in OPERATIONS}
+    assert {(case.method, case.path) for case in CASES} == routes - WITHOUT_WRITES
+
+
+@pytest.mark.parametrize("and_the_time", [False, True], ids=["resent by the store", "resent by the caller"])
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
+def test_a_lost_answer_never_acts_twice_and_never_is_a_lie(
+    scenes: Callable[[Case], Scene], losses: Losses, case: Case, *, and_the_time: bool
+) -> None:
+    writes, usual = undisturbed(scenes, losses, case)
+    for number in range(writes):
+        scene = prepared(scenes, case)
+        losses.lose(number, and_the_time=and_the_time)
+        answer = case.send(scene)
+        assert losses.lost == 1, number
+        losses.lose(None)
+        if answer.status == 503:
+            assert (answer.slug, and_the_time) == ("outcome-unknown", True), number
+            assert case.happened(scene) <= 1, number
+            if not case.again:
+                continue
+            answer = case.send(scene)
+            assert answer.status in {usual, 200, 404, 412}, answer
+        else:
+            assert answer.status == usual, answer
+        assert case.happened(scene) == 1, number
+
+
+def undisturbed(scenes: Callable[[Case], Scene], losses: Losses, case: Case) -> tuple[int, int]:
+    """How many writes it takes, and what is answered."""
+    scene = prepared(scenes, case)
+    assert case.happened(scene) == 0
+    losses.lose(None)
+    answer = case.send(scene)
+    writes = len(losses.done)
+    assert answer.status < 300, answer
+    assert case.happened(scene) == 1
+    assert writes >= (2 if case.moves and case.happened is not moved else 1)
+    return writes, answer.status
+
+
+def prepared(scenes: Callable[[Case], Scene], case: Case) -> Scene:
+    scene = scenes(case)
+    if case.name == "read a call":
+        session = scene.session()
+        scene.storage.tool_calls.record(*a_call(session, "c1"), an_event(session), now_ms=NOW_MS)
+    return scene
