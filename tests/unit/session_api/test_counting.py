@@ -64,6 +64,19 @@ def test_messages_are_counted_when_they_are_new_and_as_replays_when_they_are_not
     assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 2}
 
 
+def test_what_is_done_under_a_key_is_counted_once_and_then_as_a_replay(
+    api: InProcessApi, session_id: str
+) -> None:
+    key = {"Idempotency-Key": "k"}
+    api.call("POST", "/sessions", {}, key)
+    assert api.counts() == {Metric.SERVED: 1, Metric.SESSIONS_CREATED: 1}
+    api.call("POST", "/sessions", {}, key)
+    assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 1}
+    for counted in ({Metric.SERVED: 1}, {Metric.SERVED: 1, Metric.REPLAYS: 1}):
+        api.call("PATCH", f"/sessions/{session_id}/state", {"increment": {"n": 1}}, key)
+        assert api.counts() == counted
+
+
 def test_a_tool_call_is_counted_once_and_then_as_a_replay(api: InProcessApi, session_id: str) -> None:
     path = f"/sessions/{session_id}/tool-calls/c1"
     api.call("PUT", path, CALL)
