@@ -68,12 +68,12 @@ def test_what_is_done_under_a_key_is_counted_once_and_then_as_a_replay(
     api: InProcessApi, session_id: str
 ) -> None:
     key = {"Idempotency-Key": "k"}
-    api.call("POST", "/sessions", {}, key)
+    api.call("POST", "/sessions", {}, headers=key)
     assert api.counts() == {Metric.SERVED: 1, Metric.SESSIONS_CREATED: 1}
-    api.call("POST", "/sessions", {}, key)
+    api.call("POST", "/sessions", {}, headers=key)
     assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 1}
     for counted in ({Metric.SERVED: 1}, {Metric.SERVED: 1, Metric.REPLAYS: 1}):
-        api.call("PATCH", f"/sessions/{session_id}/state", {"increment": {"n": 1}}, key)
+        api.call("PATCH", f"/sessions/{session_id}/state", {"increment": {"n": 1}}, headers=key)
         assert api.counts() == counted
 
 
