@@ -106,7 +106,21 @@ class IdempotencyMismatchError(StoreError):
 
 
 class InProgressError(StoreError):
-    summary = "The call is in progress."
+    """Facts ``leaseUntil`` and ``retryAfter`` (seconds until it is over, if nothing renews it), where known."""
+
+    summary = "The work is in progress."
+
+
+class FencedError(StoreError):
+    """Another attempt has taken the work over, or it is settled: whoever asks holds it no more."""
+
+    summary = "The work is held by another attempt, or it is settled."
+
+
+class UnreconciledError(StoreError):
+    """The attempt that held the work is gone, and its side effect may have happened; fact ``leaseUntil``."""
+
+    summary = "The attempt before may have acted. Find out, reconcile, then go on."
 
 
 class PayloadTooLargeError(StoreError):

@@ -62,6 +62,9 @@ class Attribute(StrEnum):
     DURATION_MS = "durationMs"
     FENCE = "fence"
     LEASE_UNTIL_MS = "leaseUntilMs"
+    ATTEMPT_ID = "attemptId"
+    RETRY_SAFE = "retrySafe"
+    RETAIN = "retainSeconds"
 
     # claims of idempotency keys
     SESSION_ID = "sessionId"
@@ -93,6 +96,7 @@ class Entity(StrEnum):
     TOOL_CLAIM = "toolClaim"
     TOOL_RECORD = "toolRecord"
     KEY_CLAIM = "keyClaim"
+    FREE_CLAIM = "freeClaim"
     AUDIT_EVENT = "auditEvent"
     AUDIT_CHANGE = "auditChange"
     ERASURE = "erasure"

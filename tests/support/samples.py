@@ -146,6 +146,8 @@ def a_call(
         input_hash=digest({"q": tool_call_id}),
         outcome_hash=digest(output),
         started_at=started_at,
+        attempt_id="attempt",
+        retry_safe=False,
         fence=NOW_MS,
         lease_until_ms=NOW_MS,
         ttl=session.max_expires_at,

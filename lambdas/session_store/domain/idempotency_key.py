@@ -4,11 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from session_store.domain.claim import AnyClaim
+from session_store.domain.claim import DAY, AnyClaim
 from session_store.domain.json_values import digest
 from session_store.domain.session import Owner
 from session_store.domain.times import seconds
-from session_store.domain.tool_call import DAY
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import InvalidRequestError
 

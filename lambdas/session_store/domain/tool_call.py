@@ -3,24 +3,27 @@
 from dataclasses import dataclass
 from typing import Final
 
-from session_store.domain.claim import AnyClaim, ClaimStatus
-from session_store.domain.json_values import JsonValue
+from session_store.domain.claim import DAY, MIN_LEASE, ClaimStatus, LeasedClaim
+from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import Author
+from session_store.domain.times import MILLIS
 
-DAY: Final = 86_400
-MAX_DURATION_MS: Final = DAY * 1000
+MAX_DURATION_MS: Final = DAY * MILLIS
+LEASE_RESERVE: Final = 60
+"""Seconds that a session outlives the lease of any call in it."""
+
+TOKEN_LENGTH: Final = 36
+"""The longest token that AWS's own services take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim(AnyClaim):
-    """Who may finish a call, and how it ended."""
+class Claim(LeasedClaim):
+    """Who may finish a call, and how it ended. The record has the input, once there is one."""
 
     session_id: str
     tool_call_id: str
     tool_name: str
-    outcome_hash: str
-    fence: int
-    lease_until_ms: int
+    input: JsonValue = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,20 @@ class ToolCallRecord:
     author: Author
 
 
-def claim_ttl(*, session_ends: int, lease_until_ms: int) -> int:
-    """A claim stays with its session, and at least a day after its lease."""
-    return max(session_ends, lease_until_ms // 1000 + DAY)
+def lease_until(now_ms: int, *, lease_seconds: int, session_ends: int) -> int:
+    """When a lease given now is over: a minute before the session's last second, however long it was to be.
+
+    A session in its last minute still gives leases, of a second.
+    """
+    last = (session_ends - LEASE_RESERVE) * MILLIS
+    return max(now_ms + MIN_LEASE * MILLIS, min(now_ms + lease_seconds * MILLIS, last))
+
+
+def session_needed_until(lease_until_ms: int) -> int:
+    """The epoch second up to which a session must live for a lease, so that it never dies under a tool."""
+    return -(-lease_until_ms // MILLIS) + LEASE_RESERVE
+
+
+def downstream_token(claim: Claim) -> str:
+    """What the tool hands to a service that takes idempotency keys: the same for every attempt at the call."""
+    return digest(["tool-call", claim.session_id, claim.tool_call_id])[:TOKEN_LENGTH]

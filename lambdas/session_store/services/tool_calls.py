@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import ClaimStatus, check_repeat
+from session_store.domain.claim import ClaimStatus, check_repeat, claim_ttl
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier
 from session_store.domain.json_values import JsonValue, digest, encode
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
 from session_store.domain.times import iso
-from session_store.domain.tool_call import Claim, ToolCallRecord, claim_ttl
+from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import (
     IdempotencyMismatchError,
     InvalidRequestError,
@@ -79,8 +79,8 @@ class ToolCalls:
             return self._replayed_after_the_end(caller, session_id, call, error)
         now_ms = self.clock.now_ms()
         _check_start(call, now_ms)
-        claim, record = _settled(session, call, author_of(caller), now_ms)
         event = self.events.of(caller, "ToolCallRecorded", session_id=session_id, at=now_ms)
+        claim, record = _settled(session, call, author_of(caller), now_ms, event.operation_id)
         holder = self.storage.record(claim, record, event, now_ms=now_ms)
         recorded = Recorded(record=record, created=True) if holder is None else self._replayed(holder, call)
         self.access.used(caller, session)
@@ -151,7 +151,7 @@ class ToolCalls:
 
 
 def _settled(
-    session: Session, call: FinishedCall, author: Author, now_ms: int
+    session: Session, call: FinishedCall, author: Author, now_ms: int, attempt_id: str
 ) -> tuple[Claim, ToolCallRecord]:
     started_at = now_ms - call.duration_ms if call.started_at is None else call.started_at
     status = ClaimStatus.COMPLETED if call.error is None else ClaimStatus.FAILED
@@ -164,9 +164,11 @@ def _settled(
         input_hash=call.input_hash,
         outcome_hash=call.outcome_hash,
         started_at=started_at,
+        attempt_id=attempt_id,
+        retry_safe=False,
         fence=now_ms,
         lease_until_ms=now_ms,
-        ttl=claim_ttl(session_ends=session.max_expires_at, lease_until_ms=now_ms),
+        ttl=claim_ttl(at_least=session.max_expires_at, lease_until_ms=now_ms),
         author=author,
     )
     record = ToolCallRecord(

@@ -22,7 +22,8 @@ from session_store.schema import (
     session_pk,
 )
 from session_store.storage.codec import Item, from_item, to_item
-from session_store.storage.ownership import author_attribute, author_from, owner_from, session_id_of
+from session_store.storage.leases import lease_attributes, lease_from, open_input, stored_json
+from session_store.storage.ownership import author_attribute, author_from, session_id_of
 
 A: Final = Attribute
 
@@ -76,19 +77,11 @@ def claim_item(claim: Claim, *, region: str) -> Item:
             A.SK: claim_sk(claim.tool_call_id),
             A.ENTITY: Entity.TOOL_CLAIM,
             A.TOOL_CALL_ID: claim.tool_call_id,
-            A.TENANT: claim.owner.tenant,
-            A.SUBJECT: claim.owner.subject,
             A.TOOL_NAME: claim.tool_name,
-            A.CLAIM_STATUS: claim.status,
-            A.INPUT_HASH: claim.input_hash,
-            A.OUTCOME_HASH: claim.outcome_hash,
-            A.STARTED_AT: iso(claim.started_at),
-            A.FENCE: claim.fence,
-            A.LEASE_UNTIL_MS: claim.lease_until_ms,
-            A.TTL: claim.ttl,
+            **lease_attributes(claim),
+            **open_input(claim.status, claim.input),
             A.HOME_REGION: region,
             A.WRITE_REGION: region,
-            A.UPDATED_BY: author_attribute(claim.author),
         }
     )
 
@@ -98,16 +91,9 @@ def claim_from(item: Item) -> Claim:
     return Claim(
         session_id=session_id_of(stored),
         tool_call_id=stored[A.TOOL_CALL_ID],
-        owner=owner_from(stored),
         tool_name=stored[A.TOOL_NAME],
-        status=ClaimStatus(stored[A.CLAIM_STATUS]),
-        input_hash=stored[A.INPUT_HASH],
-        outcome_hash=stored[A.OUTCOME_HASH],
-        started_at=from_iso(stored[A.STARTED_AT]),
-        fence=stored[A.FENCE],
-        lease_until_ms=stored[A.LEASE_UNTIL_MS],
-        ttl=stored[A.TTL],
-        author=author_from(stored),
+        input=stored_json(stored, A.INPUT),
+        **lease_from(stored),
     )
 
 

@@ -1,0 +1,59 @@
+"""What every claim under a lease has in its item, and back."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from session_store.domain.claim import SETTLED, ClaimStatus, LeasedClaim
+from session_store.domain.json_values import JsonValue, decode_stored, encode
+from session_store.domain.times import from_iso, iso
+from session_store.schema import Attribute
+from session_store.storage.ownership import Attributes, author_attribute, author_from, owner_from
+
+A: Final = Attribute
+
+
+def lease_attributes(claim: LeasedClaim) -> dict[str, JsonValue]:
+    return {
+        A.TENANT: claim.owner.tenant,
+        A.SUBJECT: claim.owner.subject,
+        A.CLAIM_STATUS: claim.status,
+        A.INPUT_HASH: claim.input_hash,
+        A.OUTCOME_HASH: claim.outcome_hash,
+        A.STARTED_AT: iso(claim.started_at),
+        A.ATTEMPT_ID: claim.attempt_id,
+        A.FENCE: claim.fence,
+        A.LEASE_UNTIL_MS: claim.lease_until_ms,
+        A.RETRY_SAFE: claim.retry_safe,
+        A.TTL: claim.ttl,
+        A.UPDATED_BY: author_attribute(claim.author),
+    }
+
+
+def lease_from(stored: Attributes) -> dict[str, Any]:
+    """The fields of ``LeasedClaim``."""
+    return {
+        "owner": owner_from(stored),
+        "status": ClaimStatus(stored[A.CLAIM_STATUS]),
+        "input_hash": stored[A.INPUT_HASH],
+        "outcome_hash": stored[A.OUTCOME_HASH],
+        "started_at": from_iso(stored[A.STARTED_AT]),
+        "attempt_id": stored[A.ATTEMPT_ID],
+        "fence": stored[A.FENCE],
+        "lease_until_ms": stored[A.LEASE_UNTIL_MS],
+        "retry_safe": stored[A.RETRY_SAFE],
+        "ttl": stored[A.TTL],
+        "author": author_from(stored),
+    }
+
+
+def open_input(status: ClaimStatus, value: JsonValue) -> Mapping[str, JsonValue]:
+    """The input as JSON text while the work goes on: whoever finishes it does not send it again.
+
+    A settled claim is small: its record has the input.
+    """
+    return {} if status in SETTLED else {A.INPUT: encode(value).decode()}
+
+
+def stored_json(stored: Attributes, attribute: Attribute) -> JsonValue:
+    """Null where there is none."""
+    return decode_stored(stored[attribute]) if attribute in stored else None
