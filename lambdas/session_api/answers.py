@@ -9,7 +9,7 @@ from session_store.domain.audit_event import AuditEntry
 from session_store.domain.message import Message
 from session_store.domain.session import ExpiringSession, Session, SessionSummary
 from session_store.domain.times import MILLIS, iso
-from session_store.domain.tool_call import ToolCallRecord
+from session_store.domain.tool_call import Claim, ToolCallRecord
 
 StatusName = Literal["initializing", "active", "closing", "closed"]
 
@@ -197,20 +197,45 @@ def message_answer(message: Message) -> MessageAnswer:
     )
 
 
-def tool_call_answer(record: ToolCallRecord) -> ToolCallAnswer:
-    return ToolCallAnswer(
-        tool_call_id=record.tool_call_id,
-        tool_name=record.tool_name,
-        status=record.status.value,
-        input=record.input,
-        output=record.output,
-        error=record.error,
-        started_at=iso(record.started_at),
-        completed_at=iso(record.completed_at),
-        duration_ms=record.duration_ms,
-        fence=record.fence,
-        lease_until=None,
-    )
+def tool_call_answer(call: Claim | ToolCallRecord) -> ToolCallAnswer:
+    return ToolCallAnswer(**tool_call_fields(call))
+
+
+def tool_call_fields(call: Claim | ToolCallRecord) -> dict[str, Any]:
+    """Of a record, or of the claim of a call that is not settled."""
+    return _recorded(call) if isinstance(call, ToolCallRecord) else _unsettled(call)
+
+
+def _unsettled(claim: Claim) -> dict[str, Any]:
+    return {
+        "tool_call_id": claim.tool_call_id,
+        "tool_name": claim.tool_name,
+        "status": claim.status.value,
+        "input": claim.input,
+        "output": None,
+        "error": None,
+        "started_at": iso(claim.started_at),
+        "completed_at": None,
+        "duration_ms": None,
+        "fence": claim.fence,
+        "lease_until": iso(claim.lease_until_ms),
+    }
+
+
+def _recorded(record: ToolCallRecord) -> dict[str, Any]:
+    return {
+        "tool_call_id": record.tool_call_id,
+        "tool_name": record.tool_name,
+        "status": record.status.value,
+        "input": record.input,
+        "output": record.output,
+        "error": record.error,
+        "started_at": iso(record.started_at),
+        "completed_at": iso(record.completed_at),
+        "duration_ms": record.duration_ms,
+        "fence": record.fence,
+        "lease_until": None,
+    }
 
 
 def audit_answer(entry: AuditEntry) -> AuditEntryAnswer:

@@ -21,6 +21,8 @@ OF_PROBLEMS: Final[Mapping[Problem, Metric]] = {
     problems.CONTENT_CONFLICT: Metric.CONFLICTS,
     problems.MISMATCH: Metric.CONFLICTS,
     problems.INVALID_TRANSITION: Metric.CONFLICTS,
+    problems.UNEXPECTED_VERSION: Metric.CONFLICTS,
+    problems.FENCED: Metric.CONFLICTS,
     problems.THROTTLED: Metric.THROTTLED,
     problems.OUTCOME_UNKNOWN: Metric.OUTCOME_UNKNOWN,
 }

@@ -49,6 +49,12 @@ PATH_PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "maxLength": MAX_TOOL_CALL_ID,
         "pattern": IDENTIFIER_PATTERN,
     },
+    "key": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": MAX_KEY,
+        "pattern": IDENTIFIER_PATTERN,
+    },
 }
 
 

@@ -1,5 +1,6 @@
 """Errors as ``application/problem+json`` (RFC 9457): the one table of HTTP statuses."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,7 +28,10 @@ VERSION_CONFLICT: Final = Problem("version-conflict", 412, "Version conflict")
 SESSION_CLOSED: Final = Problem("session-closed", 409, "Session closed")
 INVALID_TRANSITION: Final = Problem("invalid-transition", 409, "Invalid transition")
 CONTENT_CONFLICT: Final = Problem("content-conflict", 409, "Content conflict")
+UNEXPECTED_VERSION: Final = Problem("version-conflict", 409, "Version conflict")
 IN_PROGRESS: Final = Problem("in-progress", 409, "In progress")
+FENCED: Final = Problem("fenced", 409, "Fenced")
+UNRECONCILED: Final = Problem("outcome-unknown", 409, "Outcome unknown")
 TOO_LARGE: Final = Problem("payload-too-large", 413, "Payload too large")
 MISDIRECTED: Final = Problem("misdirected", 421, "Misdirected request")
 MISMATCH: Final = Problem("idempotency-mismatch", 422, "Idempotency mismatch")
@@ -46,7 +50,10 @@ PROBLEMS: Final[dict[type[errors.StoreError], Problem]] = {
     errors.SessionClosedError: SESSION_CLOSED,
     errors.InvalidTransitionError: INVALID_TRANSITION,
     errors.ContentConflictError: CONTENT_CONFLICT,
+    errors.UnexpectedVersionError: UNEXPECTED_VERSION,
     errors.InProgressError: IN_PROGRESS,
+    errors.FencedError: FENCED,
+    errors.UnreconciledError: UNRECONCILED,
     errors.PayloadTooLargeError: TOO_LARGE,
     errors.MisdirectedError: MISDIRECTED,
     errors.IdempotencyMismatchError: MISMATCH,
@@ -77,6 +84,7 @@ def problem_body(problem: Problem, *, detail: str, instance: str, facts: dict[st
     ).decode()
 
 
-def problem_headers(problem: Problem) -> dict[str, str]:
-    retry_after = RETRY_AFTER.get(problem)
+def problem_headers(problem: Problem, facts: Mapping[str, object]) -> dict[str, str]:
+    """Where the facts say how long to wait, that long."""
+    retry_after = facts.get("retryAfter", RETRY_AFTER.get(problem))
     return {} if retry_after is None else {"Retry-After": str(retry_after)}

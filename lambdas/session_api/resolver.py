@@ -14,10 +14,12 @@ from aws_lambda_powertools.event_handler.api_gateway import ProxyEventType
 
 from session_api import (
     audit_routes,
+    claim_routes,
     context_routes,
     dead_letter_routes,
     operator_routes,
     problems,
+    running_call_routes,
     session_routes,
     tool_call_routes,
 )
@@ -44,7 +46,9 @@ from session_store.settings import Settings
 ROUTES: Final = (
     session_routes,
     context_routes,
+    running_call_routes,
     tool_call_routes,
+    claim_routes,
     audit_routes,
     operator_routes,
     dead_letter_routes,
@@ -161,4 +165,4 @@ class Resolver:
 def _problem(problem: Problem, event: Event, detail: str, facts: dict[str, Any]) -> Response[str]:
     instance = str((event.get("requestContext") or {}).get("requestId", ""))
     body = problem_body(problem, detail=detail, instance=instance, facts=facts)
-    return Response(problem.status, problems.CONTENT_TYPE, body, headers=problem_headers(problem))
+    return Response(problem.status, problems.CONTENT_TYPE, body, headers=problem_headers(problem, facts))

@@ -19,9 +19,13 @@ from session_store.services.audit_trail import AuditTrail
 from session_store.services.context import Context
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
+from session_store.services.finished_calls import FinishedCalls
+from session_store.services.free_claims import FreeClaims
 from session_store.services.keyed_sessions import KeyedSessions
 from session_store.services.replays import Replays
+from session_store.services.running_calls import RunningCalls
 from session_store.services.sessions import Sessions
+from session_store.services.settling import Settling
 from session_store.services.tool_calls import ToolCalls
 from session_store.settings import (
     RedriveSettings,
@@ -30,6 +34,7 @@ from session_store.settings import (
 from session_store.storage.attempts import ATTEMPT_SECONDS, CONNECT_TIMEOUT, READ_TIMEOUT, Attempts
 from session_store.storage.audit_table import AuditTable
 from session_store.storage.child_table import ChildTable
+from session_store.storage.claim_table import ClaimTable
 from session_store.storage.cleanup_queue import SqsCleanupQueue
 from session_store.storage.client import Client
 from session_store.storage.consumer_function import ConsumerFunction
@@ -67,6 +72,9 @@ class Store:
     keyed_sessions: KeyedSessions
     context: Context
     tool_calls: ToolCalls
+    running_calls: RunningCalls
+    finished_calls: FinishedCalls
+    claims: FreeClaims
     audit: AuditTrail
     drain: Drain
     dead_letters: Callable[[], DeadLetters]
@@ -103,6 +111,7 @@ def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Dea
         keyed=KeyedSessionTable(client=table, shards=settings.status_shards),
         messages=MessageTable(client=table, region=settings.region),
         tool_calls=ToolCallTable(client=table, audit_table=audit, region=settings.region),
+        claims=ClaimTable(client=table),
         audit=AuditTable(client=trail),
         children=ChildTable(client=table, audit=trail),
         heartbeats=HeartbeatTable(client=table),
@@ -132,11 +141,26 @@ def store_on(
         events=events,
         region=settings.region,
     )
+    context = Context(storage=storage.messages, access=access, clock=clock, ids=ids)
     return Store(
         sessions=sessions,
         keyed_sessions=KeyedSessions(storage=storage.keyed, sessions=sessions, access=access),
-        context=Context(storage=storage.messages, access=access, clock=clock, ids=ids),
+        context=context,
         tool_calls=ToolCalls(storage=storage.tool_calls, access=access, clock=clock, events=events),
+        running_calls=RunningCalls(storage=storage.tool_calls, access=access, clock=clock, ids=ids),
+        finished_calls=FinishedCalls(
+            storage=storage.tool_calls,
+            access=access,
+            settling=Settling(context=context, events=events, region=settings.region),
+            clock=clock,
+        ),
+        claims=FreeClaims(
+            storage=storage.claims,
+            clock=clock,
+            ids=ids,
+            region=settings.region,
+            regions=settings.regions,
+        ),
         audit=AuditTrail(storage=storage.audit, access=access),
         drain=Drain(
             sessions=storage.sessions, clock=clock, ids=ids, deadline=deadline, region=settings.region

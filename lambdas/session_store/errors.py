@@ -64,6 +64,11 @@ class VersionConflictError(StoreError):
 
     def __init__(self, *, current_version: int) -> None:
         super().__init__(currentVersion=current_version)
+        self.current_version = current_version
+
+
+class UnexpectedVersionError(VersionConflictError):
+    """The version that a body expects, where ``VersionConflictError`` is of an If-Match."""
 
 
 class SessionClosedError(StoreError):
@@ -106,7 +111,7 @@ class IdempotencyMismatchError(StoreError):
 
 
 class InProgressError(StoreError):
-    """Facts ``leaseUntil`` and ``retryAfter`` (seconds until it is over, if nothing renews it), where known."""
+    """Facts ``leaseUntil`` and ``retryAfter`` (seconds until then), where known."""
 
     summary = "The work is in progress."
 

@@ -7,13 +7,15 @@ and every write OutcomeUnknownError (the answer was lost).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol
 
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
+from session_store.domain.claim import ClaimGuard, ClaimT
 from session_store.domain.credential import Credential
 from session_store.domain.dead_letter import Letter, Quarantined, Reread, ShardRange
 from session_store.domain.erasure import Erasure
 from session_store.domain.expiry_mark import ExpiryMark
+from session_store.domain.free_claim import FreeClaim
 from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.message import Message
@@ -30,6 +32,7 @@ from session_store.domain.page import (
 from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
 from session_store.domain.session_end import SessionEnd
 from session_store.domain.session_write import Guard, SessionWrite
+from session_store.domain.settlement import CallSight, Settlement
 from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ToolCallRecord
 
@@ -146,22 +149,56 @@ class MessageStorage(Protocol):
         ...
 
 
-class ToolCallStorage(Protocol):
-    def record(self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int) -> Claim | None:
-        """Put claim, record and event, all or none, if the call id is free (absent or expired at ``now_ms``).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(Generic[ClaimT]):
+    """A claim was not written; ``held`` is what was there instead, if anything was."""
 
-        Returns None when stored, else the claim that holds the id.
+    held: ClaimT | None
+
+
+class ToolCallStorage(Protocol):
+    def put(self, claim: Claim, guard: ClaimGuard) -> Refused[Claim] | None:
+        """Write the claim if what is there is what the guard asks for. None when written."""
+        ...
+
+    def settle(self, settlement: Settlement) -> bool:
+        """Write everything or nothing.
+
+        False: nothing, for the claim or a message is not what it was taken for, or another
+        request of the same token is at work; read, and judge again.
+
+        Raises:
+            StoreError: a clause of the session's guard does not hold.
+            PayloadTooLargeError: more than one transaction takes, or the session would pass 400 KB.
         """
         ...
 
-    def read_claim(self, session_id: str, tool_call_id: str) -> Claim | None: ...
+    def sight(self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()) -> CallSight:
+        """The call's claim, its session and those of the messages that are there, read consistently."""
+        ...
 
     def read_record(self, claim: Claim) -> ToolCallRecord | None: ...
+
+    def unsettled(self, session_id: str) -> Sequence[Claim]:
+        """Claims of the session's calls that are in progress, without their inputs, read consistently."""
+        ...
 
     def page(
         self, session_id: str, page: PageRequest[RecordPosition]
     ) -> Page[ToolCallRecord, RecordPosition]:
-        """A session's finished calls in time order, read consistently."""
+        """A session's finished calls in the order they started, read consistently."""
+        ...
+
+
+class ClaimStorage(Protocol):
+    """Free claims."""
+
+    def put(self, claim: FreeClaim, guard: ClaimGuard) -> Refused[FreeClaim] | None:
+        """As ``ToolCallStorage.put``."""
+        ...
+
+    def read(self, key_hash: str) -> FreeClaim | None:
+        """Read consistently, expired or not."""
         ...
 
 
@@ -306,6 +343,7 @@ class Storage:
     keyed: KeyedStorage
     messages: MessageStorage
     tool_calls: ToolCallStorage
+    claims: ClaimStorage
     audit: AuditStorage
     children: ChildStorage
     heartbeats: HeartbeatStorage

@@ -11,7 +11,7 @@ from session_store.domain.session import Session
 from session_store.ports import Storage
 from session_store.services.payloads import INLINE_LIMIT
 from tests.support.api import Answer, StoreApi
-from tests.support.samples import NOW_MS, a_call, a_message, an_event, kept, settings
+from tests.support.samples import NOW_MS, a_call, a_message, a_settlement, an_event, kept, settings
 from tests.support.world import SettableClock
 
 MOST_BYTES: Final = 6_291_556
@@ -79,4 +79,4 @@ def test_a_history_beside_the_largest_session_comes_in_answers_that_fit(
 def record_calls(storage: Storage, session: Session, *, output: str, count: int) -> None:
     for number in range(count):
         claim, record = a_call(session, f"c{number:02}", started_at=NOW_MS + number, output=output)
-        assert storage.tool_calls.record(claim, record, an_event(session), now_ms=NOW_MS) is None
+        assert storage.tool_calls.settle(a_settlement(claim, record, an_event(session)))

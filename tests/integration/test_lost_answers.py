@@ -16,7 +16,7 @@ from session_store.ports import Storage
 from session_store.settings import Settings
 from tests.support.api import Answer, StoreApi
 from tests.support.losses import Losses, losses_of
-from tests.support.samples import NOW_MS, a_call, an_event, settings
+from tests.support.samples import a_call, a_settlement, an_event, settings
 from tests.support.tables import create_tables
 from tests.support.world import SettableClock
 
@@ -266,5 +266,5 @@ def prepared(scenes: Callable[[Case], Scene], case: Case) -> Scene:
     scene = scenes(case)
     if case.name == "read a call":
         session = scene.session()
-        scene.storage.tool_calls.record(*a_call(session, "c1"), an_event(session), now_ms=NOW_MS)
+        scene.storage.tool_calls.settle(a_settlement(*a_call(session, "c1"), an_event(session)))
     return scene

@@ -31,6 +31,7 @@ from tests.support.samples import (
     a_call,
     a_message,
     a_session,
+    a_settlement,
     a_slide,
     a_write,
     an_event,
@@ -113,7 +114,7 @@ def test_children_of_every_kind_come_in_order_and_never_the_metadata(storage: St
     message = a_message(session)
     storage.messages.put(message)
     claim, record = a_call(session, "a#b")
-    storage.tool_calls.record(claim, record, an_event(session), now_ms=NOW_MS)
+    storage.tool_calls.settle(a_settlement(claim, record, an_event(session)))
     every = [claim_sk("a#b"), message_sk(message.message_id), record_sk(iso(NOW_MS), "a#b")]
     assert storage.children.first(session.session_id, limit=10) == every
     assert storage.children.first(session.session_id, limit=2) == every[:2]

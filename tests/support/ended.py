@@ -19,7 +19,7 @@ from session_store.storage.memory_surroundings import (
     MemoryRevoker,
     MemorySecrets,
 )
-from tests.support.samples import NOW_MS, REGION, a_call, a_message, a_session, an_event
+from tests.support.samples import NOW_MS, REGION, a_call, a_message, a_session, a_settlement, an_event
 
 PREFIX: Final = "session-store/test"
 RETENTION: Final = 90 * 86_400
@@ -47,7 +47,7 @@ def left_behind(storage: Storage, *, messages: int, calls: int = 0) -> Session:
         storage.messages.put(a_message(session, f"message {number}"))
     for number in range(calls):
         claim, record = a_call(session, f"call-{number}")
-        storage.tool_calls.record(claim, record, an_event(session, "ToolCallRecorded"), now_ms=NOW_MS)
+        storage.tool_calls.settle(a_settlement(claim, record, an_event(session, "ToolCallRecorded")))
     return session
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller, Permission
-from session_store.domain.claim import ClaimStatus
+from session_store.domain.claim import ClaimGuard, ClaimStatus
 from session_store.domain.idempotency_key import KeyClaim, key_hash, key_ttl
 from session_store.domain.identifiers import MessageIds, mint_session_id
 from session_store.domain.json_values import JsonValue, digest
@@ -22,6 +22,7 @@ from session_store.domain.session import (
     owner_of,
 )
 from session_store.domain.session_write import Change, Guard, SessionWrite
+from session_store.domain.settlement import Settlement
 from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Storage
@@ -169,6 +170,20 @@ def a_call(
         author=AUTHOR,
     )
     return claim, record
+
+
+def a_settlement(
+    claim: Claim, record: ToolCallRecord | None, event: AuditEvent, **changes: Any
+) -> Settlement:
+    """Of a call id that is free now."""
+    settlement = Settlement(
+        claim=claim,
+        guard=ClaimGuard(now_ms=NOW_MS),
+        record=record,
+        event=event,
+        token=event.operation_id,
+    )
+    return replace(settlement, **changes)
 
 
 def a_key_claim(**changes: Any) -> KeyClaim:

@@ -17,9 +17,9 @@ from session_store.storage.memory import (
     MemoryHeartbeats,
     MemoryMessages,
     MemorySessions,
-    MemoryToolCalls,
 )
 from session_store.storage.memory_children import MemoryChildren
+from session_store.storage.memory_claims import MemoryClaims, MemoryToolCalls
 from session_store.storage.memory_keys import MemoryKeyedSessions
 from tests.support.samples import ALICE, DAY, NOW_MS, REGION, settings
 
@@ -87,7 +87,8 @@ class World:
             sessions=self.sessions,
             keyed=MemoryKeyedSessions(memory=self.memory, sessions=self.sessions),
             messages=MemoryMessages(memory=self.memory),
-            tool_calls=MemoryToolCalls(memory=self.memory),
+            tool_calls=MemoryToolCalls(memory=self.memory, sessions=self.sessions),
+            claims=MemoryClaims(memory=self.memory),
             audit=MemoryAudit(memory=self.memory),
             children=MemoryChildren(memory=self.memory),
             heartbeats=MemoryHeartbeats(memory=self.memory),

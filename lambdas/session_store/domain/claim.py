@@ -212,7 +212,7 @@ def settled(
 
 
 def repeats(held: LeasedClaim | None, *, outcome_hash: str) -> bool:
-    """Whether the claim is settled with this very outcome: that holds also after its end, until it is reaped."""
+    """Whether the claim is settled with this very outcome, which holds until it is reaped."""
     return held is not None and held.status in SETTLED and held.outcome_hash == outcome_hash
 
 

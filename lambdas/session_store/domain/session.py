@@ -73,7 +73,9 @@ class Session:
     def slide_due(self, now_ms: int) -> bool:
         """Whether this use of the session has to move its end."""
         return (
-            self.status in SLIDING and self.slide_after <= seconds(now_ms) and self.ttl < self.max_expires_at
+            self.status in SLIDING
+            and self.slide_after <= seconds(now_ms)
+            and self.ttl < self.window_at(now_ms).ttl
         )
 
     def window_at(self, now_ms: int) -> Window:

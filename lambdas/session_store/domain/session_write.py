@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from session_store.domain.json_values import JsonValue
-from session_store.domain.session import ANY_STATUS, Author, Owner, Session, Status, readable
+from session_store.domain.session import (
+    ANY_STATUS,
+    WRITABLE,
+    Author,
+    Owner,
+    Session,
+    Status,
+    readable,
+)
 from session_store.domain.state_operations import StateOperations, applied, type_violation
 from session_store.domain.times import is_over, seconds
 from session_store.errors import (
@@ -60,7 +68,27 @@ class Transition:
     to: Status
 
 
-Change = ReplaceState | StateOperations | Transition
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advance:
+    """What the end of a tool call makes of its session: operations on the state, a step, or both.
+
+    ``ends``: the epoch second until which a session stays that the step closes.
+    """
+
+    operations: StateOperations | None
+    to: Status | None
+    ends: int | None = None
+
+    @property
+    def statuses(self) -> frozenset[Status]:
+        """Where it may start from. Being there already is as good as going there, unless it is the end."""
+        if self.to is None:
+            return WRITABLE
+        origins = PREDECESSORS[self.to] | ({self.to} - {Status.CLOSED})
+        return origins & WRITABLE if self.operations else origins
+
+
+Change = ReplaceState | StateOperations | Transition | Advance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +114,9 @@ def violation(session: Session | None, guard: Guard, change: Change | None = Non
         return _status_violation(current.status, change)
     if guard.version not in (None, current.version):
         return VersionConflictError(current_version=current.version)
-    if isinstance(change, StateOperations):
-        return type_violation(current.state, change)
+    operations = change.operations if isinstance(change, Advance) else change
+    if isinstance(operations, StateOperations):
+        return type_violation(current.state, operations)
     return None
 
 
@@ -101,6 +130,8 @@ def _there(session: Session | None, guard: Guard) -> Session:
 
 def _status_violation(status: Status, change: Change | None) -> StoreError:
     if isinstance(change, Transition):
+        return InvalidTransitionError(from_status=status, to=change.to)
+    if isinstance(change, Advance) and change.to and (status in WRITABLE or not change.operations):
         return InvalidTransitionError(from_status=status, to=change.to)
     return SessionClosedError(status=status)
 
@@ -145,3 +176,10 @@ def changed(session: Session, write: SessionWrite) -> Session:
             )
         case Transition(to=to):
             return replace(after, status=to)
+        case Advance(operations=operations, to=step, ends=ends):
+            return replace(
+                after,
+                state=applied(session.state, operations) if operations else session.state,
+                status=step or session.status,
+                ttl=ends or session.ttl,
+            )

@@ -10,12 +10,16 @@ from session_store.domain.window import Window
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slide:
-    """``guard`` holds for the use of the session that asks for the slide."""
+    """``guard`` holds for the use of the session that asks for the slide.
+
+    ``due``: only where a rewrite is due; else also before, because the use needs the session longer.
+    """
 
     session_id: str
     guard: Guard
     window: Window
     author: Author
+    due: bool = True
 
 
 def slides(session: Session | None, slide: Slide) -> bool:
@@ -23,7 +27,7 @@ def slides(session: Session | None, slide: Slide) -> bool:
     return (
         session is not None
         and violation(session, slide.guard) is None
-        and session.slide_after <= seconds(slide.guard.now_ms)
+        and (not slide.due or session.slide_after <= seconds(slide.guard.now_ms))
         and session.ttl < slide.window.ttl
     )
 

@@ -60,5 +60,5 @@ def session_needed_until(lease_until_ms: int) -> int:
 
 
 def downstream_token(claim: Claim) -> str:
-    """What the tool hands to a service that takes idempotency keys: the same for every attempt at the call."""
+    """What the tool hands to a service that takes idempotency keys: the same for every attempt."""
     return digest(["tool-call", claim.session_id, claim.tool_call_id])[:TOKEN_LENGTH]

@@ -3,13 +3,14 @@
 Or, past the owners of sessions: is the caller an operator.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.identifiers import check_session_id
 from session_store.domain.session import SLIDING, Session, author_of, owner_of, readable
 from session_store.domain.session_write import Guard
 from session_store.domain.slide import Slide
+from session_store.domain.window import Window
 from session_store.errors import (
     ForbiddenError,
     MisdirectedError,
@@ -25,6 +26,17 @@ class SessionAccess:
     sessions: SessionStorage
     clock: Clock
     region: str
+
+    def judged(self, caller: Caller, session: Session | None) -> Session:
+        """A session that was read for a write of a child, if it is there for the caller, and at home here.
+
+        Raises:
+            MisdirectedError, SessionNotFoundError
+        """
+        found = readable(session, owner=owner_of(caller), now_ms=self.clock.now_ms())
+        if found.home_region != self.region:
+            raise MisdirectedError(home_region=found.home_region)
+        return found
 
     def found(self, caller: Caller, session_id: str, *, at_least: int = 0) -> Session:
         """The caller's session, read consistently in this region.
@@ -63,6 +75,20 @@ class SessionAccess:
         except (OutcomeUnknownError, SessionNotFoundError, ThrottledError):
             return session
 
+    def kept_for(self, caller: Caller, session: Session, *, until: int) -> Session:
+        """The session, which lives until ``until`` (epoch seconds) or as long as it can at all.
+
+        Raises:
+            SessionNotFoundError: it ended meanwhile.
+        """
+        now_ms = self.clock.now_ms()
+        needed = min(until, session.max_expires_at)
+        if session.status not in SLIDING or session.ttl >= needed:
+            return session
+        window = session.window_at(now_ms)
+        slide = self._slide(caller, session, replace(window, ttl=max(window.ttl, needed)), now_ms)
+        return self._after(replace(slide, due=False), session)
+
     def slid(self, caller: Caller, session: Session) -> Session:
         """The session with its window moved, where that is due. Only its home region moves it.
 
@@ -72,14 +98,14 @@ class SessionAccess:
         now_ms = self.clock.now_ms()
         if session.home_region != self.region or not session.slide_due(now_ms):
             return session
+        return self._after(self._slide(caller, session, session.window_at(now_ms), now_ms), session)
+
+    def _slide(self, caller: Caller, session: Session, window: Window, now_ms: int) -> Slide:
         guard = Guard(now_ms=now_ms, owner=session.owner, region=self.region, statuses=SLIDING)
-        slide = Slide(
-            session_id=session.session_id,
-            guard=guard,
-            window=session.window_at(now_ms),
-            author=author_of(caller),
-        )
-        return readable(self.sessions.slide(slide), owner=session.owner, now_ms=now_ms)
+        return Slide(session_id=session.session_id, guard=guard, window=window, author=author_of(caller))
+
+    def _after(self, slide: Slide, session: Session) -> Session:
+        return readable(self.sessions.slide(slide), owner=session.owner, now_ms=slide.guard.now_ms)
 
 
 def check_operator(caller: Caller) -> None:

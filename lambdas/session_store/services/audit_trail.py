@@ -26,6 +26,7 @@ NAMES: Final = {
     Entity.MESSAGE: "Message",
     Entity.TOOL_CLAIM: "ToolClaim",
     Entity.TOOL_RECORD: "ToolRecord",
+    Entity.FREE_CLAIM: "Claim",
 }
 UNTOLD: Final = frozenset({Entity.KEY_CLAIM})
 """Written in one transaction with a change of a session, which tells all there is to tell."""

@@ -1,6 +1,6 @@
 """The transcript of a session."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
@@ -61,22 +61,28 @@ class Context:
             InvalidRequestError: a malformed or repeated id, or a new one more than five minutes off.
             SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
-        _check(new)
+        check_messages(new)
         session = self.access.found_at_home(caller, session_id)
         now_ms = self.clock.now_ms()
-        messages = [self._message(caller, session, message, now_ms) for message in new]
+        messages = self.built(caller, session, new, now_ms=now_ms)
         known = self._known(session, messages, new, now_ms)
         if atomic:
-            _refuse_conflicts(messages, known)
+            refuse_conflicts(messages, known)
         missing = [message for message in messages if message.message_id not in known]
         held = self._put(missing, atomic=atomic) if missing else {}
         found = {**known, **held}
-        _refuse_conflicts(messages, found)
+        refuse_conflicts(messages, found)
         self.access.used(caller, session)
         return Appended(
             messages=tuple(found.get(message.message_id, message) for message in messages),
             created=len(messages) - len(found),
         )
+
+    def built(
+        self, caller: Caller, session: Session, new: Sequence[NewMessage], *, now_ms: int
+    ) -> list[Message]:
+        """The messages as they are to be stored, with ids for those that have none."""
+        return [self._message(caller, session, message, now_ms) for message in new]
 
     def _message(self, caller: Caller, session: Session, new: NewMessage, now_ms: int) -> Message:
         return Message(
@@ -104,8 +110,7 @@ class Context:
             raise SessionClosedError(status=session.status)
         for position, message in enumerate(messages):
             if message.message_id in suspects and message.message_id not in known:
-                detail = f"The time in a new message id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
-                raise InvalidRequestError(detail, path=f"$.messages[{position}].messageId")
+                raise off_time(position)
         return known
 
     def _put(self, messages: Sequence[Message], *, atomic: bool) -> dict[str, Message]:
@@ -139,7 +144,7 @@ class Context:
             held = self.storage.put_all(rest, operation_id=self.ids.operation_id())
             if not held:
                 return found
-            _refuse_conflicts(rest, held)
+            refuse_conflicts(rest, held)
             found |= held
             rest = [message for message in rest if message.message_id not in found]
         return found
@@ -163,7 +168,17 @@ class Context:
         return found
 
 
-def _check(new: Sequence[NewMessage]) -> None:
+def off_time(position: int) -> InvalidRequestError:
+    """What a new message is refused with whose id is of another time."""
+    detail = f"The time in a new message id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
+    return InvalidRequestError(detail, path=f"$.messages[{position}].messageId")
+
+
+def check_messages(new: Sequence[NewMessage]) -> None:
+    """Raises:
+    InvalidRequestError: a malformed or repeated id, or a content nested too deep.
+    PayloadTooLargeError
+    """
     seen: set[str] = set()
     for position, message in enumerate(new):
         path = f"$.messages[{position}]"
@@ -176,7 +191,10 @@ def _check(new: Sequence[NewMessage]) -> None:
         seen.add(message.message_id)
 
 
-def _refuse_conflicts(messages: Sequence[Message], found: dict[str, Message]) -> None:
+def refuse_conflicts(messages: Sequence[Message], found: Mapping[str, Message]) -> None:
+    """Raises:
+    ContentConflictError: an id is there with another content.
+    """
     conflicting = [
         message.message_id
         for message in messages

@@ -1,15 +1,17 @@
 """Tool calls that have been run, and the history they make."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
-from session_store.domain.claim import ClaimStatus, check_repeat, claim_ttl
-from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier
+from session_store.domain.claim import SETTLED, ClaimStatus, begun, check_repeat, claim_ttl
+from session_store.domain.identifiers import check_identifier
 from session_store.domain.json_values import JsonValue, digest, encode
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
-from session_store.domain.times import iso
+from session_store.domain.settlement import Settlement
+from session_store.domain.times import is_over, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import (
     IdempotencyMismatchError,
@@ -19,11 +21,14 @@ from session_store.errors import (
     SessionClosedError,
     SessionNotFoundError,
     StoreError,
+    ThrottledError,
 )
 from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
+from session_store.services.claiming import MEETINGS
 from session_store.services.payloads import INLINE_LIMIT, check_payload
+from session_store.services.running_calls import call_hash, check_call_id, kept_record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +45,7 @@ class FinishedCall:
 
     @property
     def input_hash(self) -> str:
-        return digest([self.tool_name, self.input])
+        return call_hash(self.tool_name, self.input)
 
     @property
     def outcome_hash(self) -> str:
@@ -81,10 +86,26 @@ class ToolCalls:
         _check_start(call, now_ms)
         event = self.events.of(caller, "ToolCallRecorded", session_id=session_id, at=now_ms)
         claim, record = _settled(session, call, author_of(caller), now_ms, event.operation_id)
-        holder = self.storage.record(claim, record, event, now_ms=now_ms)
-        recorded = Recorded(record=record, created=True) if holder is None else self._replayed(holder, call)
+        recorded = self._written(claim, record, event, call, now_ms)
         self.access.used(caller, session)
         return recorded
+
+    def _written(
+        self, claim: Claim, record: ToolCallRecord, event: AuditEvent, call: FinishedCall, now_ms: int
+    ) -> Recorded:
+        """Begin and completion in one transaction, over what turns out to be there."""
+        held: Claim | None = None
+        for _ in range(MEETINGS):
+            step = begun(claim, held, now_ms=now_ms)
+            if step.guard is None:
+                return self._replayed(step.claim, call)
+            kept = replace(record, started_at=step.claim.started_at, fence=step.claim.fence)
+            token = event.operation_id if held is None else self.events.ids.operation_id()
+            settlement = Settlement(claim=step.claim, guard=step.guard, record=kept, event=event, token=token)
+            if self.storage.settle(settlement):
+                return Recorded(record=kept, created=True)
+            held = self.storage.sight(claim.session_id, claim.tool_call_id).claim
+        raise ThrottledError
 
     def _open(self, caller: Caller, session_id: str) -> Session:
         session = self.access.found_at_home(caller, session_id)
@@ -99,7 +120,7 @@ class ToolCalls:
 
         Whatever else is asked of it, it is as absent as a session that is gone.
         """
-        claim = self.storage.read_claim(session_id, call.tool_call_id)
+        claim = self.storage.sight(session_id, call.tool_call_id).claim
         if claim is None or claim.owner != owner_of(caller):
             raise error
         if isinstance(error, SessionNotFoundError) and not _is_replay(call, claim):
@@ -111,26 +132,25 @@ class ToolCalls:
         check_repeat(claim, input_hash=call.input_hash, mismatch=mismatch)
         if claim.outcome_hash != call.outcome_hash:
             raise IdempotencyMismatchError("The call id was used before with another outcome.")
-        record = self.storage.read_record(claim)
-        if record is None:
-            raise NotFoundError("The call is settled, but its record is gone.")
-        return Recorded(record=record, created=False)
+        return Recorded(record=kept_record(self.storage, claim), created=False)
 
-    def get(self, caller: Caller, session_id: str, tool_call_id: str, *, at_least: int = 0) -> ToolCallRecord:
-        """One finished call.
+    def get(
+        self, caller: Caller, session_id: str, tool_call_id: str, *, at_least: int = 0
+    ) -> Claim | ToolCallRecord:
+        """One call: its record, or the claim of one that is not settled.
 
         Raises:
             NotFoundError: no such call in this session.
             MisdirectedError, SessionNotFoundError
         """
-        check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
+        check_call_id(tool_call_id)
         session = self.access.found(caller, session_id, at_least=at_least)
-        claim = self.storage.read_claim(session_id, tool_call_id)
-        record = None if claim is None else self.storage.read_record(claim)
-        if record is None:
+        claim = self.storage.sight(session_id, tool_call_id).claim
+        if claim is None or is_over(claim.ttl, self.clock.now_ms()):
             raise NotFoundError("There is no such tool call.")
+        call = claim if claim.status not in SETTLED else kept_record(self.storage, claim)
         self.access.used(caller, session)
-        return record
+        return call
 
     def history(
         self,
@@ -201,7 +221,7 @@ def _check_start(call: FinishedCall, now_ms: int) -> None:
 
 
 def _check(call: FinishedCall) -> None:
-    check_identifier(call.tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
+    check_call_id(call.tool_call_id)
     check_identifier(call.tool_name, path="$.toolName")
     check_payload(call.input, path="$.input")
     check_payload(call.output, path="$.output")

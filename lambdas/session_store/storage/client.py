@@ -59,6 +59,10 @@ class TransactionRefusedError(Exception):
         self.answer_lost = answer_lost
 
 
+class TokenUsedError(Exception):
+    """Another request was sent under the token of this one, and is done or being done."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
     """One table's calls. ``dynamodb`` is a low-level client with timeouts set that resends nothing."""
@@ -174,6 +178,8 @@ def _meaning(error: ClientError, *, answer_lost: bool) -> Exception:
             return ConditionFailedError(response.get("Item"), answer_lost=answer_lost)
         case "TransactionCanceledException":
             return _cancellation(error, answer_lost=answer_lost)
+        case "IdempotentParameterMismatchException":
+            return TokenUsedError()
         case "ValidationException":
             return _validation(response["Error"].get("Message", "")) or error
     return error

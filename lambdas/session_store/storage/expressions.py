@@ -6,6 +6,7 @@ reserved word is ever spelled into an expression.
 
 from typing import Any, Final
 
+from session_store.domain.claim import ClaimGuard, ClaimStatus
 from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Owner, Status
@@ -66,6 +67,28 @@ def is_alive(terms: Terms, now_ms: int) -> str:
     return f"attribute_exists({terms.name(A.PK)}) AND {terms.name(A.TTL)} > {terms.value(seconds(now_ms))}"
 
 
+def is_admitted(terms: Terms, guard: ClaimGuard) -> str:
+    """What the guard of a claim asks for (``domain.claim.admits``)."""
+    if guard.fence is None:
+        return is_absent(terms, guard.now_ms)
+    clauses = [is_alive(terms, guard.now_ms), is_unsettled(terms), is_fenced_by(terms, guard.fence)]
+    if guard.lease_until_ms is not None:
+        clauses.append(is_leased_until(terms, guard.lease_until_ms))
+    return all_of(*clauses)
+
+
+def is_unsettled(terms: Terms) -> str:
+    return f"{terms.name(A.CLAIM_STATUS)} = {terms.value(ClaimStatus.IN_PROGRESS)}"
+
+
+def is_fenced_by(terms: Terms, fence: int) -> str:
+    return f"{terms.name(A.FENCE)} = {terms.value(fence)}"
+
+
+def is_leased_until(terms: Terms, lease_until_ms: int) -> str:
+    return f"{terms.name(A.LEASE_UNTIL_MS)} = {terms.value(lease_until_ms)}"
+
+
 def is_owned(terms: Terms, owner: Owner) -> str:
     return all_of(
         f"{terms.name(A.TENANT)} = {terms.value(owner.tenant)}",
@@ -111,11 +134,10 @@ def holds(terms: Terms, guard: Guard) -> str:
 
 
 def may_slide(terms: Terms, slide: Slide) -> str:
-    return all_of(
-        holds(terms, slide.guard),
-        f"{terms.name(A.SLIDE_AFTER)} <= {terms.value(seconds(slide.guard.now_ms))}",
-        f"{terms.name(A.TTL)} < {terms.value(slide.window.ttl)}",
-    )
+    clauses = [holds(terms, slide.guard), f"{terms.name(A.TTL)} < {terms.value(slide.window.ttl)}"]
+    if slide.due:
+        clauses.append(f"{terms.name(A.SLIDE_AFTER)} <= {terms.value(seconds(slide.guard.now_ms))}")
+    return all_of(*clauses)
 
 
 def may_mark(terms: Terms, mark: ExpiryMark) -> str:

@@ -10,6 +10,21 @@ from session_store.schema import Attribute
 from session_store.storage.ownership import Attributes, author_attribute, author_from, owner_from
 
 A: Final = Attribute
+LEASE_ATTRIBUTES: Final = (
+    A.TENANT,
+    A.SUBJECT,
+    A.CLAIM_STATUS,
+    A.INPUT_HASH,
+    A.OUTCOME_HASH,
+    A.STARTED_AT,
+    A.ATTEMPT_ID,
+    A.FENCE,
+    A.LEASE_UNTIL_MS,
+    A.RETRY_SAFE,
+    A.TTL,
+    A.UPDATED_BY,
+)
+"""What ``lease_from`` reads."""
 
 
 def lease_attributes(claim: LeasedClaim) -> dict[str, JsonValue]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.erasure import Erasure
 from session_store.domain.expiry_mark import ExpiryMark, marked, marks
+from session_store.domain.free_claim import FreeClaim
 from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.message import Message
@@ -21,12 +22,11 @@ from session_store.domain.page import (
     OwnedPosition,
     Page,
     PageRequest,
-    RecordPosition,
 )
 from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
 from session_store.domain.session_write import Guard, SessionWrite, already_done, changed, violation
 from session_store.domain.slide import Slide, slid, slides
-from session_store.domain.times import is_over, iso
+from session_store.domain.times import is_over
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import PayloadTooLargeError, SessionNotFoundError
 from session_store.ports import Storage
@@ -34,6 +34,7 @@ from session_store.schema import Attribute, session_pk
 from session_store.storage.audit_items import audit_change_item, audit_entry_from, audit_event_item
 from session_store.storage.codec import ITEM_LIMIT, item_size, to_attribute
 from session_store.storage.memory_children import MemoryChildren
+from session_store.storage.memory_claims import MemoryClaims, MemoryToolCalls
 from session_store.storage.memory_keys import MemoryKeyedSessions
 from session_store.storage.memory_pages import (
     audit_position,
@@ -41,15 +42,12 @@ from session_store.storage.memory_pages import (
     by_end,
     by_message_id,
     by_sk,
-    by_start,
     expiring_of,
     expiring_position,
     message_position,
     message_size,
     owned_position,
     paged,
-    record_position,
-    record_size,
     summary_of,
 )
 from session_store.storage.session_items import session_item
@@ -64,6 +62,7 @@ class Memory:
     messages: dict[str, dict[str, Message]] = field(default_factory=dict)
     keys: dict[str, KeyClaim] = field(default_factory=dict)
     claims: dict[tuple[str, str], Claim] = field(default_factory=dict)
+    free_claims: dict[str, FreeClaim] = field(default_factory=dict)
     records: dict[str, dict[tuple[str, str], ToolCallRecord]] = field(default_factory=dict)
     events: list[AuditEvent] = field(default_factory=list)
     changes: dict[tuple[str, str], AuditChange] = field(default_factory=dict)
@@ -191,40 +190,6 @@ class MemoryMessages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryToolCalls:
-    memory: Memory
-
-    def record(self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int) -> Claim | None:
-        with self.memory.lock:
-            key = (claim.session_id, claim.tool_call_id)
-            there = self.memory.claims.get(key)
-            if there is not None and not is_over(there.ttl, now_ms):
-                return there
-            self.memory.claims[key] = claim
-            self._of(claim.session_id)[_record_key(record)] = record
-            self.memory.events.append(event)
-            return None
-
-    def _of(self, session_id: str) -> dict[tuple[str, str], ToolCallRecord]:
-        return self.memory.records.setdefault(session_id, {})
-
-    def read_claim(self, session_id: str, tool_call_id: str) -> Claim | None:
-        with self.memory.lock:
-            return self.memory.claims.get((session_id, tool_call_id))
-
-    def read_record(self, claim: Claim) -> ToolCallRecord | None:
-        with self.memory.lock:
-            return self._of(claim.session_id).get((iso(claim.started_at), claim.tool_call_id))
-
-    def page(
-        self, session_id: str, page: PageRequest[RecordPosition]
-    ) -> Page[ToolCallRecord, RecordPosition]:
-        with self.memory.lock:
-            records = list(self._of(session_id).values())
-        return paged(records, page, place=record_position, order=by_start, size=record_size)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryAudit:
     memory: Memory
 
@@ -270,12 +235,9 @@ def memory_storage() -> Storage:
         sessions=sessions,
         keyed=MemoryKeyedSessions(memory=memory, sessions=sessions),
         messages=MemoryMessages(memory=memory),
-        tool_calls=MemoryToolCalls(memory=memory),
+        tool_calls=MemoryToolCalls(memory=memory, sessions=sessions),
+        claims=MemoryClaims(memory=memory),
         audit=MemoryAudit(memory=memory),
         children=MemoryChildren(memory=memory),
         heartbeats=MemoryHeartbeats(memory=memory),
     )
-
-
-def _record_key(record: ToolCallRecord) -> tuple[str, str]:
-    return iso(record.started_at), record.tool_call_id

@@ -15,6 +15,20 @@ from session_store.storage.partition import query_partition
 A: Final = Attribute
 
 
+def message_put(message: Message, *, table: str, region: str) -> dict[str, Any]:
+    """The message as an item of a transaction, where its id is free."""
+    terms = Terms()
+    return {
+        "Put": {
+            "TableName": table,
+            "Item": message_item(message, region=region),
+            "ConditionExpression": is_absent(terms, message.appended_at),
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            **terms.arguments(),
+        }
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageTable:
     client: Client
@@ -31,25 +45,13 @@ class MessageTable:
         return None
 
     def put_all(self, messages: Sequence[Message], *, operation_id: str) -> dict[str, Message]:
-        puts = [self._put(message) for message in messages]
+        puts = [message_put(message, table=self.client.table, region=self.region) for message in messages]
         try:
             self.client.transact(puts, token=operation_id)
         except TransactionRefusedError as refused:
             held = (message_from(item) for item in refused.held.values() if item is not None)
             return {message.message_id: message for message in held}
         return {}
-
-    def _put(self, message: Message) -> dict[str, Any]:
-        terms = Terms()
-        return {
-            "Put": {
-                "TableName": self.client.table,
-                "Item": message_item(message, region=self.region),
-                "ConditionExpression": is_absent(terms, message.appended_at),
-                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-                **terms.arguments(),
-            }
-        }
 
     def read_all(self, session_id: str, message_ids: Sequence[str]) -> dict[str, Message]:
         keys = [message_key(session_id, message_id) for message_id in message_ids]

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from session_store.domain.homes import fnv1a_32
 from session_store.domain.json_values import JsonValue
 from session_store.domain.page import OwnedPosition
 from session_store.domain.session import ExpiringSession, Session, SessionSummary, Status
@@ -11,16 +12,6 @@ from session_store.storage.codec import Item, from_item, to_item
 from session_store.storage.ownership import author_attribute, author_from, owner_from, session_id_of
 
 A: Final = Attribute
-FNV_OFFSET: Final = 0x811C9DC5
-FNV_PRIME: Final = 0x01000193
-
-
-def fnv1a_32(text: str) -> int:
-    """FNV-1a, 32 bits, of the UTF-8 bytes (draft-eastlake-fnv)."""
-    result = FNV_OFFSET
-    for byte in text.encode():
-        result = (result ^ byte) * FNV_PRIME & 0xFFFFFFFF
-    return result
 
 
 def shard_of(session_id: str, shards: int) -> int:

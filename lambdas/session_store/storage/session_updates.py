@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from session_store.domain.session import Session
 from session_store.domain.session_write import (
+    Advance,
     Change,
     Guard,
     ReplaceState,
@@ -43,6 +44,13 @@ def update_of(terms: Terms, write: SessionWrite) -> Update:
             update.operate(write.change)
         case Transition(to=to):
             update.set(A.STATUS, to)
+        case Advance(operations=operations, to=step, ends=ends):
+            if operations:
+                update.operate(operations)
+            if step:
+                update.set(A.STATUS, step)
+            if ends:
+                update.set(A.TTL, ends)
     return update
 
 

@@ -1,63 +1,90 @@
 """Claims and records of tool calls in DynamoDB."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from session_store.domain.audit_event import AuditEvent
+from session_store.domain.claim import ClaimGuard
 from session_store.domain.page import Page, PageRequest, RecordPosition
+from session_store.domain.settlement import CallSight
 from session_store.domain.tool_call import Claim, ToolCallRecord
-from session_store.schema import TOOL_SK_PREFIX, session_pk
-from session_store.storage.audit_items import audit_event_item
+from session_store.ports import Refused
+from session_store.schema import CALL_SK_PREFIX, TOOL_SK_PREFIX, Attribute, Entity, session_pk
 from session_store.storage.child_items import (
     claim_from,
     claim_item,
     claim_key,
+    message_from,
+    message_key,
     record_from,
-    record_item,
     record_key,
 )
-from session_store.storage.client import Client, TransactionRefusedError
-from session_store.storage.expressions import Terms, is_absent
+from session_store.storage.client import ConditionFailedError
+from session_store.storage.codec import Item, from_attribute
+from session_store.storage.expressions import Terms, all_of, is_admitted, is_unsettled
+from session_store.storage.leases import LEASE_ATTRIBUTES
 from session_store.storage.partition import query_partition
+from session_store.storage.session_items import metadata_key, session_from
+from session_store.storage.settlements import Settlements
 
-CLAIM: Final = 0
-"""Position of the claim in the transaction: the item that decides."""
+A: Final = Attribute
+LISTED: Final = (A.PK, A.SK, A.TOOL_CALL_ID, A.TOOL_NAME, *LEASE_ATTRIBUTES)
+"""What a list of claims has of each: all but its input."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallTable:
-    client: Client
-    audit_table: str
-    region: str
-
-    def record(self, claim: Claim, record: ToolCallRecord, event: AuditEvent, *, now_ms: int) -> Claim | None:
+class ToolCallTable(Settlements):
+    def put(self, claim: Claim, guard: ClaimGuard) -> Refused[Claim] | None:
         terms = Terms()
-        condition = is_absent(terms, now_ms)
-        claiming = {
-            "Put": {
-                "TableName": self.client.table,
-                "Item": claim_item(claim, region=self.region),
-                "ConditionExpression": condition,
-                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-                **terms.arguments(),
-            }
-        }
-        keeping = {"Put": {"TableName": self.client.table, "Item": record_item(record, region=self.region)}}
-        auditing = {"Put": {"TableName": self.audit_table, "Item": audit_event_item(event)}}
+        condition = is_admitted(terms, guard)
+        item = claim_item(claim, region=self.region)
         try:
-            self.client.transact([claiming, keeping, auditing], token=event.operation_id)
-        except TransactionRefusedError as refused:
-            return claim_from(refused.held[CLAIM] or {})
+            self.client.put(item, ConditionExpression=condition, **terms.arguments())
+        except ConditionFailedError as failed:
+            return Refused(held=None if failed.item is None else claim_from(failed.item))
         return None
 
-    def read_claim(self, session_id: str, tool_call_id: str) -> Claim | None:
-        item = self.client.get(claim_key(session_id, tool_call_id))
-        return None if item is None else claim_from(item)
+    def sight(self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()) -> CallSight:
+        keys = [
+            metadata_key(session_id),
+            claim_key(session_id, tool_call_id),
+            *(message_key(session_id, message_id) for message_id in message_ids),
+        ]
+        found: dict[Any, list[Item]] = {}
+        for item in self.client.get_all(keys):
+            found.setdefault(from_attribute(item[A.ENTITY]), []).append(item)
+        sessions, claims = found.get(Entity.SESSION), found.get(Entity.TOOL_CLAIM)
+        messages = map(message_from, found.get(Entity.MESSAGE, ()))
+        return CallSight(
+            session=session_from(sessions[0]) if sessions else None,
+            claim=claim_from(claims[0]) if claims else None,
+            messages={message.message_id: message for message in messages},
+        )
 
     def read_record(self, claim: Claim) -> ToolCallRecord | None:
         key = record_key(claim.session_id, claim.started_at, claim.tool_call_id)
         item = self.client.get(key)
         return None if item is None else record_from(item)
+
+    def unsettled(self, session_id: str) -> Sequence[Claim]:
+        terms = Terms()
+        pk, prefix = terms.value(session_pk(session_id)), terms.value(CALL_SK_PREFIX)
+        arguments: dict[str, Any] = {
+            "KeyConditionExpression": all_of(
+                f"{terms.name(A.PK)} = {pk}", f"begins_with({terms.name(A.SK)}, {prefix})"
+            ),
+            "FilterExpression": is_unsettled(terms),
+            "ProjectionExpression": ", ".join(map(terms.name, LISTED)),
+            "ConsistentRead": True,
+            **terms.arguments(),
+        }
+        claims: list[Claim] = []
+        while True:
+            items, last = self.client.query(**arguments)
+            claims.extend(map(claim_from, items))
+            if last is None:
+                return claims
+            arguments["ExclusiveStartKey"] = last
 
     def page(
         self, session_id: str, page: PageRequest[RecordPosition]

@@ -25,6 +25,9 @@ COUNTED = {
     "delete_session": Metric.SESSIONS_DELETED,
     "append_messages": Metric.MESSAGES_APPENDED,
     "record_tool_call": Metric.TOOL_CALLS,
+    "complete_tool_call": Metric.TOOL_CALLS,
+    "fail_tool_call": Metric.TOOL_CALLS,
+    "reconcile_tool_call": Metric.TOOL_CALLS,
 }
 
 

@@ -91,5 +91,5 @@ def test_no_fact_takes_the_place_of_a_member_of_the_standard(error: StoreError) 
 
 def test_only_where_waiting_helps_a_time_to_wait_is_named() -> None:
     assert {problem.slug for problem in RETRY_AFTER} == {"throttled", "in-progress"}
-    assert [problem_headers(problem) for problem in RETRY_AFTER] == [{"Retry-After": "1"}] * 2
-    assert problem_headers(problem_of(errors.ForbiddenError())) == {}
+    assert [problem_headers(problem, {}) for problem in RETRY_AFTER] == [{"Retry-After": "1"}] * 2
+    assert problem_headers(problem_of(errors.ForbiddenError()), {}) == {}

@@ -1,0 +1,164 @@
+"""``/sessions/{sessionId}/tool-calls``: calls that are being run"""
+
+from typing import Final
+
+from session_api import problems
+from session_api.answers import ToolCallAnswer, tool_call_answer
+from session_api.claim_answers import (
+    BegunToolCall,
+    FinishedToolCall,
+    RecoveryAnswer,
+    begun_answer,
+    finished_answer,
+    recovery_answer,
+)
+from session_api.claim_bodies import BeginToolCall, CompleteToolCall, FailToolCall, Heartbeat, Reconcile
+from session_api.operations import Reply, operation
+from session_api.requests import Request
+from session_api.tool_call_routes import TOOL_CALL, TOOL_CALLS
+from session_store.domain.claim import SETTLED
+from session_store.metric_names import Metric
+from session_store.services.finished_calls import Finished
+
+CALL_PROBLEMS: Final = (
+    problems.SESSION_NOT_FOUND,
+    problems.NOT_FOUND,
+    problems.MISDIRECTED,
+    problems.OUTCOME_UNKNOWN,
+)
+END_PROBLEMS: Final = (*CALL_PROBLEMS, problems.FENCED, problems.MISMATCH, problems.TOO_LARGE)
+
+
+@operation(
+    "POST",
+    TOOL_CALLS,
+    body=BeginToolCall,
+    answer=BegunToolCall,
+    statuses=(201, 200),
+    refusals=(
+        *CALL_PROBLEMS,
+        problems.SESSION_CLOSED,
+        problems.IN_PROGRESS,
+        problems.UNRECONCILED,
+        problems.MISMATCH,
+        problems.TOO_LARGE,
+    ),
+)
+def begin_tool_call(request: Request) -> Reply:
+    """Begin a call: 201 and a fence to whoever is to run it, 200 and the outcome where it was run before."""
+    begun = request.store.running_calls.begin(request.caller, request.session_id, request.body.meaning())
+    settled = begun.claim.status in SETTLED
+    return Reply(value=begun_answer(begun), status=200 if settled else 201, replayed=int(settled))
+
+
+@operation(
+    "POST",
+    f"{TOOL_CALL}/complete",
+    body=CompleteToolCall,
+    answer=FinishedToolCall,
+    refusals=(
+        *END_PROBLEMS,
+        problems.UNEXPECTED_VERSION,
+        problems.SESSION_CLOSED,
+        problems.INVALID_TRANSITION,
+        problems.CONTENT_CONFLICT,
+    ),
+    counts=Metric.TOOL_CALLS,
+)
+def complete_tool_call(request: Request) -> Reply:
+    """Complete a call, and change its session with it, in one transaction.
+
+    The same again is a success whatever has become of the session.
+    """
+    body = request.body
+    return _finished(
+        request.store.finished_calls.complete(
+            request.caller,
+            request.session_id,
+            request.path["toolCallId"],
+            fence=body.fence,
+            outcome=body.outcome(),
+            change=body.change(),
+        )
+    )
+
+
+@operation(
+    "POST",
+    f"{TOOL_CALL}/fail",
+    body=FailToolCall,
+    answer=FinishedToolCall,
+    refusals=END_PROBLEMS,
+    counts=Metric.TOOL_CALLS,
+)
+def fail_tool_call(request: Request) -> Reply:
+    """Say that a call has failed: an outcome like any other, and recorded as such."""
+    return _finished(
+        request.store.finished_calls.complete(
+            request.caller,
+            request.session_id,
+            request.path["toolCallId"],
+            fence=request.body.fence,
+            outcome=request.body.outcome(),
+        )
+    )
+
+
+@operation(
+    "POST",
+    f"{TOOL_CALL}/heartbeat",
+    body=Heartbeat,
+    answer=ToolCallAnswer,
+    refusals=(*CALL_PROBLEMS, problems.FENCED),
+)
+def extend_tool_call(request: Request) -> Reply:
+    """Hold a call for longer, and its session with it."""
+    claim = request.store.running_calls.heartbeat(
+        request.caller,
+        request.session_id,
+        request.path["toolCallId"],
+        fence=request.body.fence,
+        lease_seconds=request.body.lease_seconds,
+    )
+    return Reply(value=tool_call_answer(claim))
+
+
+@operation(
+    "POST",
+    f"{TOOL_CALL}/reconcile",
+    body=Reconcile,
+    answer=FinishedToolCall,
+    refusals=(*CALL_PROBLEMS, problems.IN_PROGRESS, problems.MISMATCH, problems.TOO_LARGE),
+    counts=Metric.TOOL_CALLS,
+)
+def reconcile_tool_call(request: Request) -> Reply:
+    """Say how a call of unknown outcome ended, or that it may be tried again."""
+    return _finished(
+        request.store.finished_calls.reconcile(
+            request.caller,
+            request.session_id,
+            request.path["toolCallId"],
+            outcome=request.body.outcome_of_call(),
+        )
+    )
+
+
+@operation(
+    "GET",
+    "/sessions/{sessionId}/recovery",
+    answer=RecoveryAnswer,
+    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED),
+)
+def get_recovery(request: Request) -> Reply:
+    """List what a session has in flight, for another worker to go on with."""
+    recovery = request.store.running_calls.recovery(request.caller, request.session_id)
+    return Reply(value=recovery_answer(recovery))
+
+
+def _finished(finished: Finished) -> Reply:
+    recorded = finished.record is not None
+    return Reply(
+        value=finished_answer(finished),
+        done=int(finished.done and recorded),
+        replayed=int(recorded and not finished.done),
+    )

@@ -1,0 +1,51 @@
+"""The end of a tool call: everything that it writes, in one transaction."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from session_store.domain.audit_event import AuditEvent
+from session_store.domain.claim import ClaimGuard
+from session_store.domain.json_values import digest
+from session_store.domain.message import Message
+from session_store.domain.session import Session
+from session_store.domain.session_write import SessionWrite
+from session_store.domain.tool_call import TOKEN_LENGTH, Claim, ToolCallRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """``guard`` is of the claim. ``record`` is None where the claim goes on.
+
+    ``write`` is None where the session stays as it is, which keeps its metadata out of the
+    transaction: it would be what all calls of a session meet on.
+    """
+
+    claim: Claim
+    guard: ClaimGuard
+    record: ToolCallRecord | None
+    event: AuditEvent
+    token: str
+    write: SessionWrite | None = None
+    messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSight:
+    """A call and what is around it, read in one go; whose it is, and whether it is over, is to be judged."""
+
+    session: Session | None
+    claim: Claim | None
+    messages: Mapping[str, Message] = field(default_factory=dict)
+
+
+def settlement_token(
+    claim: Claim, *, fence: int, operation: str, outcome_hash: str, known_messages: int = 0
+) -> str:
+    """What makes a resent transaction the same one, for ten minutes; the conditions guard for ever after.
+
+    ``known_messages``: how many messages are left out because they are there already. Without
+    them it is another request, which DynamoDB would refuse under the same token.
+    """
+    rounds = [known_messages] if known_messages else []
+    parts = [claim.session_id, claim.tool_call_id, fence, operation, outcome_hash, *rounds]
+    return digest(parts)[:TOKEN_LENGTH]

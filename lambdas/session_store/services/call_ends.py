@@ -1,0 +1,124 @@
+"""How a tool call ends, and what goes with that: as it is asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from session_store.domain.caller import Caller
+from session_store.domain.claim import ClaimStatus, Step, reconciled, repeats, settled
+from session_store.domain.identifiers import check_session_id
+from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.session import Author, Status, author_of, owner_of
+from session_store.domain.state_operations import StateOperations, checked
+from session_store.domain.tool_call import Claim
+from session_store.services.context import NewMessage, check_messages
+from session_store.services.payloads import check_payload
+from session_store.services.running_calls import check_call_id
+from session_store.services.state_limits import check_size
+
+
+class Ending(StrEnum):
+    COMPLETE = "complete"
+    FAIL = "fail"
+    RECONCILE = "reconcile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionChange:
+    """What goes with a call's completion. ``expected_version``: at which version of the session alone."""
+
+    operations: StateOperations | None = None
+    messages: Sequence[NewMessage] = ()
+    to: Status | None = None
+    expected_version: int | None = None
+
+    @property
+    def meaning(self) -> JsonValue:
+        done = self.operations
+        state = None if done is None else [done.set, list(done.remove), done.increment, done.append]
+        messages = [[message.message_id, message.content] for message in self.messages]
+        return [state, messages, self.to, self.expected_version]
+
+
+NO_CHANGE: Final = SessionChange()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a call ended. ``duration_ms`` None: as long as the attempt lasted."""
+
+    status: ClaimStatus
+    output: JsonValue = None
+    error: JsonValue = None
+    duration_ms: int | None = None
+
+    def hash_with(self, change: SessionChange) -> str:
+        """Of all that was sent but the fence."""
+        return digest([self.status, self.output, self.error, self.duration_ms, change.meaning])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallEnd:
+    """What is asked for. ``outcome`` None: nobody knows it, and the call may be tried again.
+
+    ``fence`` None: who asks holds no attempt, but found out.
+    """
+
+    caller: Caller
+    session_id: str
+    tool_call_id: str
+    operation: Ending
+    outcome: Outcome | None
+    change: SessionChange = NO_CHANGE
+    fence: int | None = None
+
+    @property
+    def author(self) -> Author:
+        return author_of(self.caller)
+
+    @property
+    def outcome_hash(self) -> str:
+        return "" if self.outcome is None else self.outcome.hash_with(self.change)
+
+    @property
+    def message_ids(self) -> list[str]:
+        return [message.message_id for message in self.change.messages if message.message_id]
+
+    def is_repeated(self, claim: Claim) -> bool:
+        """Whether the caller's own claim is settled with this very outcome."""
+        mine = claim.owner == owner_of(self.caller)
+        return mine and self.outcome is not None and repeats(claim, outcome_hash=self.outcome_hash)
+
+    def step(self, held: Claim | None, *, now_ms: int) -> Step[Claim]:
+        status = None if self.outcome is None else self.outcome.status
+        if self.fence is None or status is None:
+            return reconciled(
+                held, status=status, outcome_hash=self.outcome_hash, author=self.author, now_ms=now_ms
+            )
+        return settled(
+            held,
+            fence=self.fence,
+            status=status,
+            outcome_hash=self.outcome_hash,
+            author=self.author,
+            now_ms=now_ms,
+        )
+
+
+def check_end(end: CallEnd) -> None:
+    """Judge what can be judged before anything is read.
+
+    Raises:
+        InvalidRequestError, PayloadTooLargeError
+    """
+    check_session_id(end.session_id)
+    check_call_id(end.tool_call_id)
+    if end.outcome is not None:
+        check_payload(end.outcome.output, path="$.output")
+        check_payload(end.outcome.error, path="$.error")
+    check_messages(end.change.messages)
+    done = end.change.operations
+    if done is not None:
+        check_size([done.set, done.remove, done.increment, done.append])
+        checked(done)

@@ -1,0 +1,52 @@
+"""Steps of the claim machine, taken until what is there stands still."""
+
+from collections.abc import Callable
+from typing import Final
+
+from session_store.domain.claim import MAX_LEASE, MIN_LEASE, ClaimGuard, ClaimT, Step
+from session_store.domain.identifiers import check_identifier
+from session_store.errors import InvalidRequestError, ThrottledError
+from session_store.ports import Refused
+
+MEETINGS: Final = 8
+"""How often a step is judged anew because somebody else was faster."""
+
+
+def stepped(
+    judge: Callable[[ClaimT | None], Step[ClaimT]],
+    put: Callable[[ClaimT, ClaimGuard], Refused[ClaimT] | None],
+    held: ClaimT | None,
+) -> Step[ClaimT]:
+    """The step that was taken from ``held``, or from what turned out to be there.
+
+    Raises:
+        StoreError: what ``judge`` says of what is there.
+        ThrottledError: it changed at every turn.
+    """
+    for _ in range(MEETINGS):
+        step = judge(held)
+        if step.guard is None:
+            return step
+        refused = put(step.claim, step.guard)
+        if refused is None:
+            return step
+        held = refused.held
+    raise ThrottledError
+
+
+def check_begin(*, attempt_id: str | None, lease_seconds: int) -> None:
+    """Raises:
+    InvalidRequestError: names the path.
+    """
+    if attempt_id is not None:
+        check_identifier(attempt_id, path="$.attemptId")
+    check_lease(lease_seconds)
+
+
+def check_lease(lease_seconds: int) -> None:
+    """Raises:
+    InvalidRequestError: names the path.
+    """
+    if not MIN_LEASE <= lease_seconds <= MAX_LEASE:
+        detail = f"Must be {MIN_LEASE} to {MAX_LEASE} seconds"
+        raise InvalidRequestError(detail, path="$.leaseSeconds")

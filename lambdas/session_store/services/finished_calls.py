@@ -1,0 +1,144 @@
+"""Tool calls that end: with an outcome, or by somebody who found out what it was."""
+
+from dataclasses import dataclass
+
+from session_store.domain.caller import Caller
+from session_store.domain.claim import ClaimStatus
+from session_store.domain.session import Session
+from session_store.domain.settlement import Settlement
+from session_store.domain.tool_call import Claim, ToolCallRecord
+from session_store.errors import (
+    MisdirectedError,
+    OutcomeUnknownError,
+    SessionNotFoundError,
+    ThrottledError,
+    UnexpectedVersionError,
+    VersionConflictError,
+)
+from session_store.ports import Clock, ToolCallStorage
+from session_store.services.access import SessionAccess
+from session_store.services.call_ends import NO_CHANGE, CallEnd, Ending, Outcome, SessionChange, check_end
+from session_store.services.claiming import MEETINGS
+from session_store.services.running_calls import kept_record
+from session_store.services.settling import Settling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """``record`` is None where the call may be tried again, ``session`` where it is gone.
+
+    ``done``: by this request.
+    """
+
+    claim: Claim
+    record: ToolCallRecord | None
+    session: Session | None
+    done: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedCalls:
+    storage: ToolCallStorage
+    access: SessionAccess
+    settling: Settling
+    clock: Clock
+
+    def complete(
+        self,
+        caller: Caller,
+        session_id: str,
+        tool_call_id: str,
+        *,
+        fence: int,
+        outcome: Outcome,
+        change: SessionChange = NO_CHANGE,
+    ) -> Finished:
+        """Claim, record, audit event and what the call changes in its session, in one transaction.
+
+        The same again is success whatever the session is by then. A call that changes nothing
+        in its session may also end while that is closing, or closed.
+
+        Raises:
+            FencedError: another attempt has taken over.
+            IdempotencyMismatchError: the call is settled with another outcome.
+            UnexpectedVersionError, InvalidTransitionError, SessionClosedError, ContentConflictError:
+                nothing is done.
+            NotFoundError, SessionNotFoundError, MisdirectedError, InvalidRequestError, PayloadTooLargeError
+        """
+        operation = Ending.COMPLETE if outcome.status is ClaimStatus.COMPLETED else Ending.FAIL
+        return self._ended(
+            CallEnd(
+                caller=caller,
+                session_id=session_id,
+                tool_call_id=tool_call_id,
+                operation=operation,
+                outcome=outcome,
+                change=change,
+                fence=fence,
+            )
+        )
+
+    def reconcile(
+        self, caller: Caller, session_id: str, tool_call_id: str, *, outcome: Outcome | None
+    ) -> Finished:
+        """Settle a call of unknown outcome, or (``outcome`` None) let it be tried again.
+
+        Raises:
+            InProgressError: its lease is running, or it may be begun again without this.
+            IdempotencyMismatchError: it is settled, and not so.
+            NotFoundError, SessionNotFoundError, MisdirectedError, InvalidRequestError, PayloadTooLargeError
+        """
+        return self._ended(
+            CallEnd(
+                caller=caller,
+                session_id=session_id,
+                tool_call_id=tool_call_id,
+                operation=Ending.RECONCILE,
+                outcome=outcome,
+            )
+        )
+
+    def _ended(self, end: CallEnd) -> Finished:
+        """Judge what is there, and write; where it was not what it was taken for, once more."""
+        check_end(end)
+        for _ in range(MEETINGS):
+            sight = self.storage.sight(end.session_id, end.tool_call_id, message_ids=end.message_ids)
+            claim = sight.claim
+            if claim is not None and end.is_repeated(claim):
+                return self._replayed(end, claim, sight.session)
+            session = self.access.judged(end.caller, sight.session)
+            now_ms = self.clock.now_ms()
+            step = end.step(claim, now_ms=now_ms)
+            if step.guard is None:
+                return Finished(claim=step.claim, record=None, session=session, done=False)
+            try:
+                settlement = self.settling.settlement(end, sight, session, step, now_ms=now_ms)
+                if self.storage.settle(settlement):
+                    return self._done(end, settlement, session)
+            except VersionConflictError as error:
+                raise UnexpectedVersionError(current_version=error.current_version) from error
+        raise ThrottledError
+
+    def _replayed(self, end: CallEnd, claim: Claim, there: Session | None) -> Finished:
+        """However the session is: what was done before stands."""
+        record = kept_record(self.storage, claim)
+        try:
+            session = self.access.used(end.caller, self.access.judged(end.caller, there))
+        except (MisdirectedError, SessionNotFoundError):
+            session = None
+        return Finished(claim=claim, record=record, session=session, done=False)
+
+    def _done(self, end: CallEnd, settlement: Settlement, session: Session) -> Finished:
+        after = session if settlement.write is None else self._after_commit(end)
+        if after is not None:
+            after = self.access.used(end.caller, after)
+        return Finished(claim=settlement.claim, record=settlement.record, session=after, done=True)
+
+    def _after_commit(self, end: CallEnd) -> Session | None:
+        """A transaction returns no values. What cannot be read now has been written all the same."""
+        try:
+            return self.access.found(end.caller, end.session_id)
+        except SessionNotFoundError:
+            return None
+        except ThrottledError as error:
+            raise OutcomeUnknownError from error

@@ -1,0 +1,208 @@
+"""Tool calls that are being run: who may, for how long, and what is known of them."""
+
+from dataclasses import dataclass
+
+from session_store.domain.caller import Caller
+from session_store.domain.claim import (
+    SETTLED,
+    ClaimStatus,
+    Standing,
+    Step,
+    begun,
+    claim_ttl,
+    extended,
+    standing,
+)
+from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
+from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.session import WRITABLE, Session, Status, author_of, owner_of
+from session_store.domain.tool_call import Claim, ToolCallRecord, lease_until, session_needed_until
+from session_store.errors import (
+    NotFoundError,
+    SessionClosedError,
+    SessionNotFoundError,
+    StoreError,
+)
+from session_store.ports import Clock, Ids, ToolCallStorage
+from session_store.services.access import SessionAccess
+from session_store.services.claiming import check_begin, check_lease, stepped
+from session_store.services.payloads import check_payload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCall:
+    """``attempt_id`` names the attempt, so that it may ask again; ``lease_seconds`` 1 to 3600."""
+
+    tool_call_id: str
+    tool_name: str
+    input: JsonValue
+    attempt_id: str | None = None
+    lease_seconds: int = 60
+    retry_safe: bool = False
+
+    @property
+    def input_hash(self) -> str:
+        return call_hash(self.tool_name, self.input)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """``record`` is there where the call is settled: it is not to be run."""
+
+    claim: Claim
+    record: ToolCallRecord | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """What another worker finds: calls that somebody runs or may begin anew, and those to be looked into."""
+
+    in_flight: tuple[Claim, ...]
+    outcome_unknown: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningCalls:
+    storage: ToolCallStorage
+    access: SessionAccess
+    clock: Clock
+    ids: Ids
+
+    def begin(self, caller: Caller, session_id: str, new: NewCall) -> Begun:
+        """Leave to run a call, or its outcome where it was run before, whatever has become of the session.
+
+        The same attempt is given its fence again. The session lives on for a minute after
+        the lease at the least.
+
+        Raises:
+            InProgressError: another attempt runs it.
+            UnreconciledError: an attempt may have run it, and nobody knows.
+            IdempotencyMismatchError: the id was used with another tool or input.
+            InvalidRequestError, PayloadTooLargeError, SessionClosedError, SessionNotFoundError
+        """
+        _check(new)
+        try:
+            session = self._open(caller, session_id)
+        except (SessionClosedError, SessionNotFoundError) as error:
+            return self._settled_before(caller, session_id, new, error)
+        now_ms = self.clock.now_ms()
+        fresh = self._claim(caller, session, new, now_ms)
+        kept = self.access.kept_for(caller, session, until=session_needed_until(fresh.lease_until_ms))
+        if kept.status not in WRITABLE:
+            raise SessionClosedError(status=kept.status)
+
+        def judge(held: Claim | None) -> Step[Claim]:
+            return begun(fresh, held, now_ms=now_ms)
+
+        answer = self._begun(stepped(judge, self.storage.put, None).claim)
+        self.access.used(caller, kept)
+        return answer
+
+    def _open(self, caller: Caller, session_id: str) -> Session:
+        session = self.access.found_at_home(caller, session_id)
+        if session.status not in WRITABLE:
+            raise SessionClosedError(status=session.status)
+        return session
+
+    def _claim(self, caller: Caller, session: Session, new: NewCall, now_ms: int) -> Claim:
+        until = lease_until(now_ms, lease_seconds=new.lease_seconds, session_ends=session.max_expires_at)
+        return Claim(
+            session_id=session.session_id,
+            tool_call_id=new.tool_call_id,
+            tool_name=new.tool_name,
+            input=new.input,
+            owner=session.owner,
+            status=ClaimStatus.IN_PROGRESS,
+            input_hash=new.input_hash,
+            started_at=now_ms,
+            attempt_id=new.attempt_id or self.ids.operation_id(),
+            fence=now_ms,
+            lease_until_ms=until,
+            retry_safe=new.retry_safe,
+            ttl=claim_ttl(lease_until_ms=until, at_least=session.max_expires_at),
+            author=author_of(caller),
+        )
+
+    def _begun(self, claim: Claim) -> Begun:
+        record = kept_record(self.storage, claim) if claim.status in SETTLED else None
+        return Begun(claim=claim, record=record)
+
+    def _settled_before(self, caller: Caller, session_id: str, new: NewCall, error: StoreError) -> Begun:
+        """A settled claim answers its own replay until it is reaped; all else is as the session is."""
+        claim = self.storage.sight(session_id, new.tool_call_id).claim
+        if claim is None or claim.owner != owner_of(caller) or claim.status not in SETTLED:
+            raise error
+        if claim.input_hash != new.input_hash:
+            raise error
+        return self._begun(claim)
+
+    def heartbeat(
+        self, caller: Caller, session_id: str, tool_call_id: str, *, fence: int, lease_seconds: int
+    ) -> Claim:
+        """The claim with a lease of ``lease_seconds`` from now; one that is longer stays. Also while closing.
+
+        Raises:
+            FencedError: another attempt has taken over, or the call is settled.
+            NotFoundError: no such call.
+            InvalidRequestError, MisdirectedError, SessionNotFoundError
+        """
+        check_call_id(tool_call_id)
+        check_lease(lease_seconds)
+        sight = self.storage.sight(check_session_id(session_id), tool_call_id)
+        session = self.access.judged(caller, sight.session)
+        now_ms = self.clock.now_ms()
+        # A closed session's end is fixed.
+        ends = session.ttl if session.status is Status.CLOSED else session.max_expires_at
+        until = lease_until(now_ms, lease_seconds=lease_seconds, session_ends=ends)
+        author = author_of(caller)
+
+        def judge(held: Claim | None) -> Step[Claim]:
+            ttl = claim_ttl(lease_until_ms=until)
+            return extended(held, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
+
+        first = judge(sight.claim)
+        kept = self.access.kept_for(caller, session, until=session_needed_until(first.claim.lease_until_ms))
+        claim = stepped(judge, self.storage.put, sight.claim).claim
+        self.access.used(caller, kept)
+        return claim
+
+    def recovery(self, caller: Caller, session_id: str) -> Recovery:
+        """The calls of a session that are not settled, the oldest first.
+
+        Raises:
+            MisdirectedError, SessionNotFoundError
+        """
+        session = self.access.found(caller, session_id)
+        now_ms = self.clock.now_ms()
+        claims = sorted(self.storage.unsettled(session_id), key=lambda claim: claim.started_at)
+        unknown = [claim for claim in claims if standing(claim, now_ms=now_ms) is Standing.UNKNOWN]
+        in_flight = [claim for claim in claims if claim not in unknown]
+        self.access.used(caller, session)
+        return Recovery(in_flight=tuple(in_flight), outcome_unknown=tuple(unknown))
+
+
+def call_hash(tool_name: str, value: JsonValue) -> str:
+    """What a call id is used for: with another tool, or another input, it is another call."""
+    return digest([tool_name, value])
+
+
+def check_call_id(tool_call_id: str) -> None:
+    """Raises InvalidRequestError."""
+    check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
+
+
+def kept_record(storage: ToolCallStorage, claim: Claim) -> ToolCallRecord:
+    """Raises:
+    NotFoundError: it went with its session, and the claim is to go.
+    """
+    record = storage.read_record(claim)
+    if record is None:
+        raise NotFoundError("The call is settled, but its record is gone.")
+    return record
+
+
+def _check(new: NewCall) -> None:
+    check_call_id(new.tool_call_id)
+    check_identifier(new.tool_name, path="$.toolName")
+    check_payload(new.input, path="$.input")
+    check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)

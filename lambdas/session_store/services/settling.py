@@ -1,0 +1,151 @@
+"""The end of a tool call put together: all that its transaction writes."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from session_store.domain.claim import SETTLED, ClaimGuard, Step
+from session_store.domain.json_values import encode
+from session_store.domain.message import Message, off_clock
+from session_store.domain.session import WRITABLE, Session, Status, author_of
+from session_store.domain.session_write import (
+    Advance,
+    Guard,
+    SessionWrite,
+    closed_until,
+    violation,
+)
+from session_store.domain.settlement import CallSight, Settlement, settlement_token
+from session_store.domain.tool_call import Claim, ToolCallRecord
+from session_store.errors import PayloadTooLargeError, SessionClosedError, VersionConflictError
+from session_store.services.audit_events import AuditEvents
+from session_store.services.call_ends import CallEnd, Ending, Outcome
+from session_store.services.context import Context, off_time, refuse_conflicts
+from session_store.services.payloads import INLINE_LIMIT
+
+EVENTS: Final = {
+    Ending.COMPLETE: "ToolCallCompleted",
+    Ending.FAIL: "ToolCallFailed",
+    Ending.RECONCILE: "ToolCallReconciled",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settling:
+    context: Context
+    events: AuditEvents
+    region: str
+
+    def settlement(
+        self, end: CallEnd, sight: CallSight, session: Session, step: Step[Claim], *, now_ms: int
+    ) -> Settlement:
+        """What ``end`` writes on what was seen; ``step`` is the claim's, and has something to write.
+
+        Raises:
+            StoreError: the session, as it was read, does not take what goes with the call.
+        """
+        held, guard = _of_step(sight, step)
+        messages = self._messages(end, sight, session, now_ms)
+        token = settlement_token(
+            held,
+            fence=held.fence,
+            operation=end.operation,
+            outcome_hash=end.outcome_hash,
+            known_messages=len(end.change.messages) - len(messages),
+        )
+        event = self.events.of(end.caller, EVENTS[end.operation], session_id=session.session_id, at=now_ms)
+        facts = {"toolCallId": held.tool_call_id, "fence": held.fence, "status": step.claim.status}
+        is_open = step.claim.status not in SETTLED
+        outcome, author = end.outcome, author_of(end.caller)
+        record = None if outcome is None else _record(held, outcome, now_ms)
+        if record is not None:
+            record = replace(record, fence=step.claim.fence, ttl=session.max_expires_at, author=author)
+        return Settlement(
+            claim=step.claim if is_open else replace(step.claim, input=None),
+            guard=guard,
+            record=record,
+            event=replace(event, operation_id=token, facts=facts),
+            token=token,
+            write=self._write(end, session, token, now_ms),
+            messages=tuple(messages),
+        )
+
+    def _messages(self, end: CallEnd, sight: CallSight, session: Session, now_ms: int) -> list[Message]:
+        """Those that are not there yet, with the same content."""
+        given = end.change.messages
+        if not given:
+            return []
+        if session.status not in WRITABLE:
+            raise SessionClosedError(status=session.status)
+        built = self.context.built(end.caller, session, given, now_ms=now_ms)
+        refuse_conflicts(built, sight.messages)
+        for position, message in enumerate(built):
+            is_new = message.message_id not in sight.messages
+            if is_new and given[position].message_id and off_clock(message.message_id, now_ms):
+                raise off_time(position)
+        return [message for message in built if message.message_id not in sight.messages]
+
+    def _write(self, end: CallEnd, session: Session, token: str, now_ms: int) -> SessionWrite | None:
+        """None where the session stays as it is; what is expected of it was read, then."""
+        change = end.change
+        to = None if change.to == session.status else change.to
+        if change.operations is None and to is None:
+            if change.expected_version not in (None, session.version):
+                raise VersionConflictError(current_version=session.version)
+            return None
+        ends = min(closed_until(now_ms), session.max_expires_at) if to is Status.CLOSED else None
+        advance = Advance(operations=change.operations, to=to, ends=ends)
+        guard = Guard(
+            now_ms=now_ms,
+            owner=session.owner,
+            region=self.region,
+            statuses=advance.statuses & WRITABLE if change.messages else advance.statuses,
+            version=change.expected_version,
+        )
+        error = violation(session, guard, advance)
+        if error is not None:
+            raise error
+        return SessionWrite(
+            session_id=session.session_id,
+            guard=guard,
+            change=advance,
+            operation_id=token,
+            author=author_of(end.caller),
+        )
+
+
+def _of_step(sight: CallSight, step: Step[Claim]) -> tuple[Claim, ClaimGuard]:
+    if sight.claim is None or step.guard is None:
+        message = "a step without a claim to write"
+        raise AssertionError(message)
+    return sight.claim, step.guard
+
+
+def _record(held: Claim, outcome: Outcome, now_ms: int) -> ToolCallRecord:
+    """Of the time when the first attempt began, so that a retry makes the same key.
+
+    When this attempt began, its fence tells.
+    """
+    _check_size(held, outcome)
+    lasted = max(0, now_ms - held.fence)
+    return ToolCallRecord(
+        session_id=held.session_id,
+        tool_call_id=held.tool_call_id,
+        tool_name=held.tool_name,
+        status=outcome.status,
+        input=held.input,
+        output=outcome.output,
+        error=outcome.error,
+        started_at=held.started_at,
+        completed_at=max(now_ms, held.started_at),
+        duration_ms=lasted if outcome.duration_ms is None else outcome.duration_ms,
+        fence=held.fence,
+        ttl=held.ttl,
+        author=held.author,
+    )
+
+
+def _check_size(held: Claim, outcome: Outcome) -> None:
+    size = sum(len(encode(value)) for value in (held.input, outcome.output, outcome.error))
+    if size > INLINE_LIMIT:
+        detail = f"Input and outcome together may have at most {INLINE_LIMIT} bytes of JSON"
+        raise PayloadTooLargeError(detail, path="$", limit=INLINE_LIMIT, size=size)

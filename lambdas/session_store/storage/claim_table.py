@@ -1,0 +1,76 @@
+"""Free claims in DynamoDB."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from session_store.domain.claim import ClaimGuard
+from session_store.domain.free_claim import FreeClaim
+from session_store.domain.json_values import JsonValue, encode
+from session_store.domain.times import from_iso, iso
+from session_store.ports import Refused
+from session_store.schema import KEY_CLAIM_PK_PREFIX, KEY_CLAIM_SK, Attribute, Entity, key_claim_pk
+from session_store.storage.client import Client, ConditionFailedError
+from session_store.storage.codec import Item, from_item, to_item
+from session_store.storage.expressions import Terms, is_admitted
+from session_store.storage.leases import lease_attributes, lease_from, stored_json
+
+A: Final = Attribute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimTable:
+    client: Client
+
+    def put(self, claim: FreeClaim, guard: ClaimGuard) -> Refused[FreeClaim] | None:
+        terms = Terms()
+        condition = is_admitted(terms, guard)
+        try:
+            self.client.put(free_claim_item(claim), ConditionExpression=condition, **terms.arguments())
+        except ConditionFailedError as failed:
+            return Refused(held=None if failed.item is None else free_claim_from(failed.item))
+        return None
+
+    def read(self, key_hash: str) -> FreeClaim | None:
+        item = self.client.get(to_item({A.PK: key_claim_pk(key_hash), A.SK: KEY_CLAIM_SK}))
+        return None if item is None else free_claim_from(item)
+
+
+def free_claim_item(claim: FreeClaim) -> Item:
+    return to_item(
+        {
+            A.PK: key_claim_pk(claim.key_hash),
+            A.SK: KEY_CLAIM_SK,
+            A.ENTITY: Entity.FREE_CLAIM,
+            **lease_attributes(claim),
+            A.RETAIN: claim.retain,
+            A.INPUT: encode(claim.input).decode(),
+            **_outcome(claim),
+            A.HOME_REGION: claim.region,
+            A.WRITE_REGION: claim.region,
+        }
+    )
+
+
+def _outcome(claim: FreeClaim) -> Mapping[str, JsonValue]:
+    if claim.completed_at is None:
+        return {}
+    return {
+        A.OUTPUT: encode(claim.output).decode(),
+        A.ERROR: encode(claim.error).decode(),
+        A.COMPLETED_AT: iso(claim.completed_at),
+    }
+
+
+def free_claim_from(item: Item) -> FreeClaim:
+    stored = from_item(item)
+    return FreeClaim(
+        key_hash=str(stored[A.PK]).removeprefix(KEY_CLAIM_PK_PREFIX),
+        region=stored[A.HOME_REGION],
+        retain=stored[A.RETAIN],
+        input=stored_json(stored, A.INPUT),
+        output=stored_json(stored, A.OUTPUT),
+        error=stored_json(stored, A.ERROR),
+        completed_at=from_iso(stored[A.COMPLETED_AT]) if A.COMPLETED_AT in stored else None,
+        **lease_from(stored),
+    )

@@ -1,0 +1,110 @@
+"""The end of a tool call as one transaction: what it sends, and what a refusal of it means."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from session_store.domain.settlement import Settlement
+from session_store.errors import PayloadTooLargeError
+from session_store.storage.audit_items import audit_event_item
+from session_store.storage.child_items import claim_item, record_item
+from session_store.storage.client import Client, TokenUsedError, TransactionRefusedError
+from session_store.storage.codec import Item, item_size
+from session_store.storage.expressions import Terms, is_admitted
+from session_store.storage.message_table import message_put
+from session_store.storage.session_updates import refused_transaction, session_or_none, transacted_update
+
+MAX_ITEMS: Final = 100
+MAX_BYTES: Final = 4 * 1024 * 1024
+"""Of one transaction (*Service, account, and table quotas*, "DynamoDB transactions")."""
+
+TWIN_PAUSE: Final = 2
+"""Which of the growing pauses is made for another request of this token to be done."""
+
+CLAIM: Final = 0
+"""Position of the claim: it is judged first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlements:
+    client: Client
+    audit_table: str
+    region: str
+
+    def settle(self, settlement: Settlement) -> bool:
+        """As ``ports.ToolCallStorage.settle``.
+
+        Raises:
+            StoreError: the claim is as expected, and a clause of the session's guard does not hold.
+            PayloadTooLargeError: more than a transaction takes, or the session would pass 400 KB.
+        """
+        items = self._items(settlement)
+        check_limits(items)
+        try:
+            self.client.transact(items, token=settlement.token)
+        except TokenUsedError:
+            self.client.attempts.pause(TWIN_PAUSE)
+            return False
+        except TransactionRefusedError as refused:
+            self._check_write(settlement, refused, position=len(items) - 1)
+            return False
+        return True
+
+    def _items(self, settlement: Settlement) -> list[dict[str, Any]]:
+        """The claim first, the session's metadata last."""
+        table, region = self.client.table, self.region
+        items = [self._claim(settlement)]
+        if settlement.record is not None:
+            items.append({"Put": {"TableName": table, "Item": record_item(settlement.record, region=region)}})
+        items.append({"Put": {"TableName": self.audit_table, "Item": audit_event_item(settlement.event)}})
+        items += [message_put(message, table=table, region=region) for message in settlement.messages]
+        if settlement.write is not None:
+            items.append(transacted_update(settlement.write, table=table))
+        return items
+
+    def _claim(self, settlement: Settlement) -> dict[str, Any]:
+        terms = Terms()
+        return {
+            "Put": {
+                "TableName": self.client.table,
+                "Item": claim_item(settlement.claim, region=self.region),
+                "ConditionExpression": is_admitted(terms, settlement.guard),
+                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+                **terms.arguments(),
+            }
+        }
+
+    def _check_write(
+        self, settlement: Settlement, refused: TransactionRefusedError, *, position: int
+    ) -> None:
+        """Raise what the session's refusal means, if it is the session that stands in the way.
+
+        Where another write is at work on the claim, it may be this call's own, and the session's refusal
+        its work.
+        """
+        if settlement.write is None or set(refused.held) != {position} or CLAIM in refused.met:
+            return
+        there = session_or_none(refused.held[position])
+        raise refused_transaction(there, settlement.write, answer_lost=refused.answer_lost) from refused
+
+
+def check_limits(items: Sequence[Mapping[str, Any]]) -> None:
+    """Judged before anything is sent: a refusal by DynamoDB would not say which limit.
+
+    Raises:
+        PayloadTooLargeError
+    """
+    if len(items) > MAX_ITEMS:
+        detail = f"At most {MAX_ITEMS} items in one transaction, not {len(items)}"
+        raise PayloadTooLargeError(detail, limit=MAX_ITEMS, size=len(items))
+    size = sum(item_size(_sent(item)) for item in items)
+    if size > MAX_BYTES:
+        detail = f"At most {MAX_BYTES} bytes in one transaction"
+        raise PayloadTooLargeError(detail, limit=MAX_BYTES, size=size)
+
+
+def _sent(item: Mapping[str, Any]) -> Item:
+    """What a put stores, or the values that an update brings."""
+    if "Put" in item:
+        return dict(item["Put"]["Item"])
+    return dict(item["Update"].get("ExpressionAttributeValues", {}))
