@@ -1,16 +1,21 @@
 """What each operation costs: round trips, and write units as DynamoDB reports them."""
 
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from session_store.bootstrap import Store, store_on
+from session_store.domain.claim import ClaimStatus
 from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.session import Author, Status
 from session_store.domain.state_operations import StateOperations
 from session_store.ports import Storage
+from session_store.services.call_ends import Outcome, SessionChange
 from session_store.services.context import NewMessage
+from session_store.services.free_claims import ClaimOutcome, NewClaim
+from session_store.services.running_calls import NewCall
 from session_store.services.sessions import NewSession
 from session_store.services.tool_calls import FinishedCall
 from session_store.settings import Settings
@@ -26,6 +31,8 @@ INDEX_WRITES_OF_A_SLIDE = 3
 """Out of and into the status/ttl index, whose key moves, and once over in the owner index."""
 
 INDEX_WRITES_OF_A_MARK = 1
+RUN = NewCall(tool_call_id="run", tool_name="search", input={"q": "x"})
+FOUND = Outcome(status=ClaimStatus.COMPLETED, output="found")
 
 
 @pytest.fixture
@@ -148,6 +155,54 @@ def test_a_recorded_call_is_two_round_trips_and_three_items_of_a_transaction(
 ) -> None:
     store.tool_calls.record(ALICE, session_id, call(1))
     assert (spending.round_trips, spending.write_units) == (2, 3 * 2)
+
+
+def test_a_call_is_begun_in_two_round_trips_and_one_unit_and_ended_in_two(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    begun = store.running_calls.begin(ALICE, session_id, RUN).claim
+    assert (spending.calls, spending.write_units) == ({"GetItem": 1, "PutItem": 1}, 1)
+    spending.reset()
+    store.finished_calls.complete(ALICE, session_id, "run", fence=begun.fence, outcome=FOUND)
+    assert spending.calls == {"BatchGetItem": 1, "TransactWriteItems": 1}
+    assert spending.write_units == 3 * 2
+
+
+def test_an_output_of_32_kb_is_written_once(store: Store, session_id: str, spending: Spending) -> None:
+    begun = store.running_calls.begin(ALICE, session_id, RUN).claim
+    outcome = replace(FOUND, output="x" * 32_000)
+    store.finished_calls.complete(ALICE, session_id, "run", fence=begun.fence, outcome=outcome)
+    whole_units = 1 + 2 * (1 + 32 + 1)
+    assert spending.write_units == whole_units
+
+
+def test_a_call_that_changes_its_session_is_one_item_and_one_round_trip_more(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    begun = store.running_calls.begin(ALICE, session_id, RUN).claim
+    spending.reset()
+    change = SessionChange(operations=StateOperations(increment={"n": 1}))
+    store.finished_calls.complete(ALICE, session_id, "run", fence=begun.fence, outcome=FOUND, change=change)
+    assert spending.calls == {"BatchGetItem": 1, "TransactWriteItems": 1, "GetItem": 1}
+    assert spending.write_units == 4 * 2
+
+
+def test_a_heartbeat_is_two_round_trips_and_one_unit(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    begun = store.running_calls.begin(ALICE, session_id, RUN).claim
+    spending.reset()
+    store.running_calls.heartbeat(ALICE, session_id, "run", fence=begun.fence, lease_seconds=90)
+    assert (spending.calls, spending.write_units) == ({"BatchGetItem": 1, "PutItem": 1}, 1)
+
+
+def test_a_free_claim_is_begun_in_one_round_trip_and_ended_in_two(store: Store, spending: Spending) -> None:
+    key = secrets.token_hex(8)
+    claim = store.claims.begin(ALICE, key, NewClaim(input=1))
+    assert (spending.calls, spending.write_units) == ({"PutItem": 1}, 1)
+    done = ClaimOutcome(status=ClaimStatus.COMPLETED, output=1)
+    store.claims.complete(ALICE, key, fence=claim.fence, outcome=done)
+    assert (spending.calls, spending.write_units) == ({"PutItem": 2, "GetItem": 1}, 2)
 
 
 def test_a_mark_is_one_round_trip_and_one_write_of_the_index(

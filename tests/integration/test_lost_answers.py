@@ -11,6 +11,8 @@ from local.emulator import Emulator
 from session_api.operations import OPERATIONS
 from session_store.bootstrap import dynamodb_storage, store_on
 from session_store.deadline import Deadline
+from session_store.domain.claim import SETTLED
+from session_store.domain.free_claim import free_key_hash
 from session_store.domain.page import PageRequest
 from session_store.ports import Storage
 from session_store.settings import Settings
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 SESSION: Final = "/sessions/{sessionId}"
+HELD_CALL: Final = "/sessions/{sessionId}/tool-calls/{toolCallId}"
+CLAIM: Final = "/claims/{key}"
+BEGIN: Final = {"toolCallId": "c1", "toolName": "search", "input": {"q": 1}}
 CALL: Final = {"toolName": "search", "input": {"q": 1}, "output": "found", "durationMs": 3}
 IDLE: Final = 20_000
 SOON: Final = 4_000
@@ -33,6 +38,7 @@ WINDOW_DUE: Final = 2_100
 WITHOUT_WRITES: Final = {
     ("GET", "/health"),
     ("GET", "/sessions"),
+    ("GET", "/claims/{key}"),
     ("GET", "/ops/expiring"),
     ("GET", "/ops/dlq"),
     ("POST", "/ops/dlq/redrive"),
@@ -49,11 +55,29 @@ class Scene:
     subject: str
     session_id: str
     ids: list[str]
+    clock: SettableClock
+    fence: int = 0
+    """Of the call, or the claim, that has been begun."""
 
     def call(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         path = path.replace("{sessionId}", self.session_id).replace("{toolCallId}", "c1")
+        path = path.replace("{key}", self.session_id)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.api.call(method, path, body, headers=named, subject=self.subject)
+
+    @property
+    def free_key(self) -> str:
+        tenant = self.storage.sessions.read(self.session_id)
+        assert tenant is not None
+        return free_key_hash(tenant.owner, self.session_id)
+
+    def begin(self, path: str) -> None:
+        """What the case goes on with."""
+        claims = path.startswith("/claims")
+        held = f"/claims/{self.session_id}" if claims else f"{SESSION}/tool-calls"
+        begun = self.call("PUT" if claims else "POST", held, {"input": 1} if claims else BEGIN)
+        assert begun.status == 201, begun
+        self.fence = begun.json["fence"]
 
     def session(self) -> Any:
         session = self.storage.sessions.read(self.session_id)
@@ -119,6 +143,39 @@ def records(scene: Scene) -> float:
     return len(scene.storage.tool_calls.page(scene.session_id, PageRequest(limit=9)).items)
 
 
+def begun_call(scene: Scene) -> float:
+    return len(scene.storage.tool_calls.unsettled(scene.session_id))
+
+
+def completions(scene: Scene) -> float:
+    """Of the call and of all that changes with it: once, or not at all."""
+    changes = [records(scene), messages(scene), state(scene)]
+    assert len(set(changes)) == 1, changes
+    return changes[0]
+
+
+def renewed(scene: Scene) -> float:
+    return float(claim_of(scene).lease_until_ms > scene.clock.now_ms() + 100_000)
+
+
+def ended(scene: Scene) -> float:
+    return float(claim_of(scene).status in SETTLED)
+
+
+def freed(scene: Scene) -> float:
+    return float(claim_of(scene).retry_safe)
+
+
+def claim_of(scene: Scene) -> Any:
+    """The call's claim, or the free one."""
+    claim = scene.storage.tool_calls.sight(scene.session_id, "c1").claim
+    return claim or scene.storage.claims.read(scene.free_key)
+
+
+def begun_claim(scene: Scene) -> float:
+    return float(scene.storage.claims.read(scene.free_key) is not None)
+
+
 def moved(scene: Scene) -> float:
     return float(scene.session().ttl > scene.session().created_at // 1000 + IDLE)
 
@@ -141,6 +198,29 @@ def a_case(name: str, method: str, path: str, happened: Count, body: object = No
 def patch_case(name: str, happened: Count, body: dict[str, Any], **rest: Any) -> Case:
     headers = rest.pop("headers", {})
     return a_case(name, "PATCH", f"{SESSION}/state", happened, body, headers=headers, **rest)
+
+
+def holding(path: str, step: str, **body: object) -> Send:
+    """A step of what has been begun."""
+
+    def send(scene: Scene) -> Answer:
+        fence = {} if step == "reconcile" else {"fence": scene.fence}
+        return scene.call("POST", f"{path}/{step}", {**fence, **body})
+
+    return send
+
+
+def held_case(path: str, step: str, happened: Count, name: str = "", **body: object) -> Case:
+    """Of a tool call, or of a free claim, which moves no session's window."""
+    of_call = path.startswith(SESSION)
+    return Case(
+        name=f"{step} {name or ('a call' if of_call else 'a claim')}",
+        method="POST",
+        path=f"{path}/{step}",
+        send=holding(path, step, **body),
+        happened=happened,
+        moves=of_call,
+    )
 
 
 LONG: Final = {"idleTimeout": IDLE}
@@ -179,6 +259,28 @@ CASES: Final = [
         for atomic in (False, True)
     ),
     a_case("record", "PUT", f"{SESSION}/tool-calls/{{toolCallId}}", records, CALL),
+    a_case("begin", "POST", f"{SESSION}/tool-calls", begun_call, {**BEGIN, "attemptId": "a"}),
+    held_case(HELD_CALL, "complete", records, output="found"),
+    held_case(
+        HELD_CALL,
+        "complete",
+        completions,
+        "with its session",
+        output="found",
+        state={"increment": {"n": 1}},
+        messages=[{"content": "of the call"}],
+        status={"to": "closing"},
+    ),
+    held_case(HELD_CALL, "fail", records, error="broken"),
+    held_case(HELD_CALL, "heartbeat", renewed, leaseSeconds=200),
+    held_case(HELD_CALL, "reconcile", records, outcome="completed", output=1),
+    held_case(HELD_CALL, "reconcile", freed, "to try again", outcome="retry"),
+    a_case("claim a key", "PUT", CLAIM, begun_claim, {"input": 1, "attemptId": "a"}, moves=False),
+    held_case(CLAIM, "complete", ended, output="found"),
+    held_case(CLAIM, "fail", ended, error="broken"),
+    held_case(CLAIM, "heartbeat", renewed, leaseSeconds=200),
+    held_case(CLAIM, "reconcile", ended, outcome="failed", error=1),
+    a_case("recovery", "GET", f"{SESSION}/recovery", moved),
     a_case("read a call", "GET", f"{SESSION}/tool-calls/{{toolCallId}}", moved),
     *(
         a_case(f"read {part}", "GET", f"{SESSION}{part}", moved)
@@ -215,7 +317,8 @@ def scenes(dynamodb: "DynamoDBClient", own_tables: Settings, losses: Losses) -> 
         clock.pass_(WINDOW_DUE)
         now = clock.now_ms()
         ids = [store.context.ids.message_id(now) for _ in range(3)]
-        return Scene(api=api, storage=storage, subject=subject, session_id=made.json["sessionId"], ids=ids)
+        session_id = made.json["sessionId"]
+        return Scene(api=api, storage=storage, subject=subject, session_id=session_id, ids=ids, clock=clock)
 
     return scene
 
@@ -264,6 +367,9 @@ def undisturbed(scenes: Callable[[Case], Scene], losses: Losses, case: Case) -> 
 
 def prepared(scenes: Callable[[Case], Scene], case: Case) -> Scene:
     scene = scenes(case)
+    if case.path.startswith((f"{HELD_CALL}/", f"{CLAIM}/")):
+        scene.begin(case.path)
+        scene.clock.pass_(WINDOW_DUE)
     if case.name == "read a call":
         session = scene.session()
         scene.storage.tool_calls.settle(a_settlement(*a_call(session, "c1"), an_event(session)))

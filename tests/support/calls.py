@@ -92,6 +92,11 @@ def tool_call(**changes: object) -> dict[str, Any]:
     return {"toolName": "search", "input": {"q": "x"}, "output": {"hits": 3}, "durationMs": 12, **changes}
 
 
+def running_call(tool_call_id: str, **changes: object) -> dict[str, Any]:
+    """The body that begins a call."""
+    return {"toolCallId": tool_call_id, "toolName": "pay", "input": {"n": 1}, **changes}
+
+
 def message_id(*, seconds_off: int = 0) -> str:
     """A message id of now, greater than any before, or one of a time beside it."""
     minter = MessageIds(random_bytes=secrets.token_bytes) if seconds_off else _MESSAGE_IDS

@@ -29,7 +29,7 @@ from session_store.ports import Storage
 from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv
 from session_store.storage.cleanup_queue import message_of
 from tests.support.aws_calls import AwsCalls, recording
-from tests.support.calls import append, create, create_in, message_id, move, tool_call
+from tests.support.calls import append, create, create_in, message_id, move, running_call, tool_call
 from tests.support.ended import an_end, left_behind
 from tests.support.every_call import every_read, every_write
 from tests.support.gateway import rest_event
@@ -136,6 +136,8 @@ def drive_api(module: Any, ground: Ground) -> None:
     twice = {"messages": [{"content": "late", "messageId": message_id()} for _ in range(2)], "atomic": True}
     _succeed({str(n): api.call("POST", f"/sessions/{session_id}/context", twice) for n in (1, 2)})
     again = api.call("PUT", f"/sessions/{session_id}/tool-calls/early", tool_call())
+    _run_calls(api, f"/sessions/{session_id}/tool-calls")
+    _claim_keys(api)
     lists = {
         path: api.call("GET", path)
         for path in (
@@ -156,6 +158,40 @@ def drive_api(module: Any, ground: Ground) -> None:
     assert api.call("DELETE", f"/sessions/{session_id}").status == 204
     _redrive(api, ground)
     _every_route(api)
+
+
+def _run_calls(api: InHand, path: str) -> None:
+    """One that completes with a change of its session, one that fails, one that nobody hears of."""
+    fences = {
+        call_id: api.call("POST", path, running_call(call_id, attemptId="a")).json["fence"]
+        for call_id in ("completes", "fails", "runs")
+    }
+    done = {
+        "fence": fences["completes"],
+        "output": 1,
+        "state": {"set": {"by": "call"}},
+        "messages": [{"content": 1, "messageId": message_id()}],
+    }
+    beat = {"fence": fences["runs"], "leaseSeconds": 3600}
+    _succeed(
+        {
+            "complete": api.call("POST", f"{path}/completes/complete", done),
+            "again": api.call("POST", f"{path}/completes/complete", done),
+            "fail": api.call("POST", f"{path}/fails/fail", {"fence": fences["fails"], "error": 1}),
+            "heartbeat": api.call("POST", f"{path}/runs/heartbeat", beat),
+        }
+    )
+    assert api.call("POST", f"{path}/runs/reconcile", {"outcome": "retry"}).status == 409
+
+
+def _claim_keys(api: InHand) -> None:
+    key = f"/claims/{uuid.uuid4()}"
+    fence = api.call("PUT", key, {"input": 1}).json["fence"]
+    _succeed({"heartbeat": api.call("POST", f"{key}/heartbeat", {"fence": fence, "leaseSeconds": 90})})
+    assert api.call("POST", f"{key}/reconcile", {"outcome": "retry"}).status == 409
+    _succeed({"complete": api.call("POST", f"{key}/complete", {"fence": fence, "output": 1})})
+    assert api.call("POST", f"{key}/fail", {"fence": fence, "error": 1}).status == 422
+    _succeed({"read": api.call("GET", key)})
 
 
 def read_of(api: InHand, session_id: str) -> Answer:

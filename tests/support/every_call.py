@@ -1,7 +1,7 @@
 """One call of each kind, for what must hold of all of them."""
 
 from local.signed_http import Answer
-from tests.support.calls import Calls, message_id, tool_call
+from tests.support.calls import Calls, message_id, running_call, tool_call
 
 
 def every_write(api: Calls, session_id: str) -> dict[str, Answer]:
@@ -22,6 +22,7 @@ def every_write(api: Calls, session_id: str) -> dict[str, Answer]:
             "POST", f"{path}/context", {"messages": [{"content": "late", "messageId": message_id()}]}
         ),
         "tool call": api.call("PUT", f"{path}/tool-calls/late", tool_call()),
+        "begin": api.call("POST", f"{path}/tool-calls", running_call("begun-late")),
     }
 
 
@@ -33,4 +34,5 @@ def every_read(api: Calls, session_id: str) -> dict[str, Answer]:
         "tool calls": api.call("GET", f"{path}/tool-calls"),
         "tool call": api.call("GET", f"{path}/tool-calls/early"),
         "history": api.call("GET", f"{path}/history"),
+        "recovery": api.call("GET", f"{path}/recovery"),
     }

@@ -108,6 +108,11 @@ def running() -> dict[str, Any]:
     return {"__type": "TransactionInProgressException", "Message": "The transaction is in progress"}
 
 
+def token_used() -> dict[str, Any]:
+    """Another request was sent under the token of this transaction."""
+    return {"__type": "IdempotentParameterMismatchException", "Message": "Other parameters, same token"}
+
+
 def conflict() -> dict[str, Any]:
     """A single write that met a transaction."""
     return {"__type": "TransactionConflictException", "Message": "Transaction is ongoing for the item"}
@@ -174,9 +179,17 @@ class Crashes:
 
 
 SINGLE_WRITES = ("PutItem", "UpdateItem", "BatchWriteItem")
+EVERY_WRITE = (*SINGLE_WRITES, "TransactWriteItems")
 
 
-def crash_at(client: "DynamoDBClient", number: int, crash: type[BaseException], *, after: bool) -> Crashes:
+def crash_at(
+    client: "DynamoDBClient",
+    number: int,
+    crash: type[BaseException],
+    *,
+    after: bool,
+    operations: Iterable[str] = SINGLE_WRITES,
+) -> Crashes:
     """End the process at one of the client's writes (the first is 0), unsent or ``after`` it is done."""
     crashes = Crashes()
 
@@ -191,7 +204,7 @@ def crash_at(client: "DynamoDBClient", number: int, crash: type[BaseException], 
         if crashes.armed and after and len(crashes.begun) == number + 1:
             raise crash
 
-    for operation in SINGLE_WRITES:
+    for operation in operations:
         client.meta.events.register(f"before-send.dynamodb.{operation}", before_send)
         client.meta.events.register(f"after-call.dynamodb.{operation}", after_call)
     return crashes

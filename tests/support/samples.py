@@ -7,6 +7,7 @@ from typing import Any, Final
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.claim import ClaimGuard, ClaimStatus
+from session_store.domain.free_claim import FreeClaim
 from session_store.domain.idempotency_key import KeyClaim, key_hash, key_ttl
 from session_store.domain.identifiers import MessageIds, mint_session_id
 from session_store.domain.json_values import JsonValue, digest
@@ -170,6 +171,48 @@ def a_call(
         author=AUTHOR,
     )
     return claim, record
+
+
+def a_running_call(session: Session, tool_call_id: str = "c1", **changes: Any) -> Claim:
+    """Begun now, with a minute's lease."""
+    claim = Claim(
+        session_id=session.session_id,
+        tool_call_id=tool_call_id,
+        owner=session.owner,
+        tool_name="search",
+        input={"q": tool_call_id},
+        status=ClaimStatus.IN_PROGRESS,
+        input_hash=digest({"q": tool_call_id}),
+        started_at=NOW_MS,
+        attempt_id="attempt",
+        retry_safe=False,
+        fence=NOW_MS,
+        lease_until_ms=NOW_MS + 60_000,
+        ttl=session.max_expires_at,
+        author=AUTHOR,
+    )
+    return replace(claim, **changes)
+
+
+def a_free_claim(**changes: Any) -> FreeClaim:
+    """Of a key of its own, begun now, with a minute's lease."""
+    claim = FreeClaim(
+        key_hash=digest(operation_id()),
+        region=REGION,
+        retain=DAY,
+        owner=OWNER,
+        input={"n": 1},
+        status=ClaimStatus.IN_PROGRESS,
+        input_hash=digest({"n": 1}),
+        started_at=NOW_MS,
+        attempt_id="attempt",
+        retry_safe=False,
+        fence=NOW_MS,
+        lease_until_ms=NOW_MS + 60_000,
+        ttl=NOW_SECONDS + 2 * DAY,
+        author=AUTHOR,
+    )
+    return replace(claim, **changes)
 
 
 def a_settlement(

@@ -81,7 +81,7 @@ class World:
     def slides(self) -> list[Slide]:
         return self.sessions.asked
 
-    def seen_from(self, region: str) -> Store:
+    def seen_from(self, region: str, **changes: Any) -> Store:
         """The use cases as another region's function has them, over the same memory."""
         storage = Storage(
             sessions=self.sessions,
@@ -93,7 +93,7 @@ class World:
             children=MemoryChildren(memory=self.memory),
             heartbeats=MemoryHeartbeats(memory=self.memory),
         )
-        return store_on(storage, settings(region=region), clock=self.clock, ids=self.ids)
+        return store_on(storage, settings(region=region, **changes), clock=self.clock, ids=self.ids)
 
     def open(
         self,

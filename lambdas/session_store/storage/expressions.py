@@ -134,10 +134,10 @@ def holds(terms: Terms, guard: Guard) -> str:
 
 
 def may_slide(terms: Terms, slide: Slide) -> str:
-    clauses = [holds(terms, slide.guard), f"{terms.name(A.TTL)} < {terms.value(slide.window.ttl)}"]
+    clauses = [holds(terms, slide.guard)]
     if slide.due:
         clauses.append(f"{terms.name(A.SLIDE_AFTER)} <= {terms.value(seconds(slide.guard.now_ms))}")
-    return all_of(*clauses)
+    return all_of(*clauses, f"{terms.name(A.TTL)} < {terms.value(slide.window.ttl)}")
 
 
 def may_mark(terms: Terms, mark: ExpiryMark) -> str:

@@ -32,6 +32,15 @@ CONTRACT = {
     ("get", "/ops/dlq"),
     ("post", "/ops/dlq/redrive"),
     ("get", "/sessions/{sessionId}/audit"),
+    ("get", "/sessions/{sessionId}/recovery"),
+    ("post", "/sessions/{sessionId}/tool-calls"),
+    *(
+        ("post", f"{held}/{step}")
+        for held in ("/sessions/{sessionId}/tool-calls/{toolCallId}", "/claims/{key}")
+        for step in ("complete", "fail", "heartbeat", "reconcile")
+    ),
+    ("put", "/claims/{key}"),
+    ("get", "/claims/{key}"),
     ("get", "/health"),
 }
 

@@ -87,7 +87,7 @@ def test_a_call_may_tell_when_it_began(world: World) -> None:
 def test_a_claim_stays_a_day_where_its_session_may_not(world: World) -> None:
     record(world, world.open(max_lifetime=60, idle_timeout=60), a_call())
     (claim,) = world.memory.claims.values()
-    assert claim.ttl == NOW_SECONDS + DAY
+    assert claim.ttl == NOW_SECONDS + 1 + DAY
 
 
 @EVERY_END

@@ -1,0 +1,369 @@
+"""Tool calls and claims on DynamoDB on bad days: each effect once, or a clear word that nobody knows."""
+
+import secrets
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from session_store.bootstrap import Store, dynamodb_client, dynamodb_storage, store_on
+from session_store.deadline import Deadline
+from session_store.domain.claim import ClaimStatus
+from session_store.domain.page import PageRequest
+from session_store.errors import (
+    InProgressError,
+    NotFoundError,
+    StoreError,
+    ThrottledError,
+)
+from session_store.ports import Storage
+from session_store.services.free_claims import ClaimOutcome, NewClaim
+from session_store.services.running_calls import NewCall
+from session_store.services.sessions import NewSession
+from session_store.settings import Settings
+from tests.support.api import Answer, StoreApi
+from tests.support.crowd import at_once
+from tests.support.faults import (
+    EVERY_WRITE,
+    cancelled,
+    conflict,
+    crash_at,
+    lose_first_answer,
+    refuse,
+    running,
+    throttled,
+    token_used,
+)
+from tests.support.samples import ALICE, REGION
+from tests.support.world import SettableClock
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+WORKERS = 32
+ENTIRE = {
+    "output": "done",
+    "state": {"increment": {"n": 1}},
+    "messages": [{"content": "of the call"}],
+    "status": {"to": "closing"},
+}
+WRITTEN = (1, 1, ["of the call"], 1, "closing")
+UNWRITTEN = (0, 0, [], 0, "active")
+
+
+class CrashError(BaseException):
+    """Nobody catches it: the process has ended."""
+
+
+class Worker:
+    """One process with a client of its own, over the same tables."""
+
+    def __init__(self, client: "DynamoDBClient", tables: Settings, clock: SettableClock) -> None:
+        self.client = client
+        self.clock = clock
+        self.storage: Storage = dynamodb_storage(tables, client, Deadline())
+        self.store: Store = store_on(self.storage, tables, clock=clock)
+        self.api = StoreApi(self.store)
+
+    def open(self) -> str:
+        session_id = self.api.open(state={"n": 0})
+        self.api.call("POST", f"/sessions/{session_id}/status", {"to": "active"})
+        return session_id
+
+    def begin(self, session_id: str, call_id: str = "c1", **changes: Any) -> Answer:
+        body = {"toolCallId": call_id, "toolName": "pay", "input": {"n": 1}, **changes}
+        return self.api.call("POST", f"/sessions/{session_id}/tool-calls", body)
+
+    def complete(self, session_id: str, fence: int, **changes: Any) -> Answer:
+        path = f"/sessions/{session_id}/tool-calls/c1/complete"
+        return self.api.call("POST", path, {"fence": fence, **ENTIRE, **changes})
+
+    def effects(self, session_id: str) -> tuple[int, int, list[Any], int, str]:
+        """Records, events of the end, messages, increments, status."""
+        page: PageRequest[Any] = PageRequest(limit=50)
+        session = self.storage.sessions.read(session_id)
+        assert session is not None
+        events = self.storage.audit.page(session_id, page).items
+        messages = self.storage.messages.page(session_id, page).items
+        return (
+            len(self.storage.tool_calls.page(session_id, page).items),
+            len([event for event in events if event.event_name == "ToolCallCompleted"]),
+            [message.content for message in messages],
+            int(str(session.state["n"])),
+            session.status.value,
+        )
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    return SettableClock()
+
+
+@pytest.fixture
+def worker(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) -> Worker:
+    return Worker(dynamodb, tables, clock)
+
+
+@pytest.fixture
+def other(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) -> Worker:
+    """Nothing ever happens to this one. It knows where the emulator is from ``dynamodb``."""
+    del dynamodb
+    return Worker(dynamodb_client(region=REGION), tables, clock)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_worker_that_dies_as_it_begins_is_followed_by_its_retry(
+    worker: Worker, other: Worker, *, after: bool
+) -> None:
+    session_id = other.open()
+    crash_at(worker.client, 0, CrashError, after=after, operations=EVERY_WRITE)
+    with pytest.raises(CrashError):
+        worker.begin(session_id, attemptId="a")
+    begun = other.begin(session_id, attemptId="a")
+    assert begun.status == 201
+    assert other.complete(session_id, begun.json["fence"]).status == 200
+    assert other.effects(session_id) == WRITTEN
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_worker_that_dies_as_it_begins_in_a_short_session_is_followed_by_its_retry(
+    worker: Worker, other: Worker, number: int, *, after: bool
+) -> None:
+    """Two writes: the session's end is moved, and the claim put."""
+    session_id = other.api.open(idleTimeout=10)
+    crash_at(worker.client, number, CrashError, after=after, operations=EVERY_WRITE)
+    with pytest.raises(CrashError):
+        worker.begin(session_id, attemptId="a")
+    begun = other.begin(session_id, attemptId="a")
+    assert begun.status == 201
+    session = other.storage.sessions.read(session_id)
+    assert session is not None
+    assert session.ttl * 1000 >= other.clock.now_ms() + 120_000
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_worker_that_dies_as_it_completes_has_done_all_or_nothing(
+    worker: Worker, other: Worker, *, after: bool
+) -> None:
+    session_id = other.open()
+    fence = other.begin(session_id).json["fence"]
+    crash_at(worker.client, 0, CrashError, after=after, operations=EVERY_WRITE)
+    with pytest.raises(CrashError):
+        worker.complete(session_id, fence)
+    assert other.effects(session_id) == (WRITTEN if after else UNWRITTEN)
+    assert other.complete(session_id, fence).status == 200
+    assert other.effects(session_id) == WRITTEN
+
+
+def test_who_comes_after_a_dead_worker_hears_that_nobody_knows(worker: Worker, other: Worker) -> None:
+    session_id = other.open()
+    fence = other.begin(session_id).json["fence"]
+    crash_at(worker.client, 0, CrashError, after=False, operations=EVERY_WRITE)
+    with pytest.raises(CrashError):
+        worker.complete(session_id, fence)
+    assert other.begin(session_id).slug == "in-progress"
+    other.clock.pass_(64)
+    assert (other.begin(session_id).status, other.begin(session_id).slug) == (409, "outcome-unknown")
+    path = f"/sessions/{session_id}/tool-calls/c1/reconcile"
+    assert other.api.call("POST", path, {"outcome": "completed", "output": "done"}).status == 200
+    assert other.begin(session_id).json["output"] == "done"
+    assert other.complete(session_id, fence).slug == "fenced"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [cancelled("TransactionConflict", *["None"] * 4)] * 3,
+        [cancelled("ThrottlingError", *["None"] * 4)],
+        [running()] * 2,
+        [throttled()],
+        [conflict()],
+    ],
+)
+def test_what_passes_is_waited_for(worker: Worker, answers: list[dict[str, Any]]) -> None:
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+    refused = refuse(worker.client, "TransactWriteItems", answers)
+    assert worker.complete(session_id, fence).status == 200
+    assert refused.total() == len(answers)
+    assert worker.effects(session_id) == WRITTEN
+
+
+@pytest.mark.parametrize("fault", [throttled(), cancelled("TransactionConflict", "None"), token_used()])
+def test_what_does_not_pass_is_told_as_nothing_done(worker: Worker, fault: dict[str, Any]) -> None:
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+    refuse(worker.client, "TransactWriteItems", [fault] * 40)
+    answer = worker.complete(session_id, fence)
+    assert (answer.status, answer.slug, answer.headers["Retry-After"]) == (503, "throttled", "1")
+    assert worker.effects(session_id) == UNWRITTEN
+
+
+def test_a_transaction_that_is_invalid_is_not_sent_again(worker: Worker) -> None:
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+    mixed = cancelled("ValidationError", "TransactionConflict", "None", "None")
+    refused = refuse(worker.client, "TransactWriteItems", [mixed] * 5)
+    assert worker.complete(session_id, fence).status == 500
+    assert refused.total() == 1
+
+
+def test_a_token_that_did_the_work_is_replayed(worker: Worker, other: Worker) -> None:
+    """The first request of the token is done after this one has read, and before it is sent."""
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+
+    def answers() -> Any:
+        assert other.complete(session_id, fence).status == 200
+        yield token_used()
+
+    refuse(worker.client, "TransactWriteItems", answers())
+    assert worker.complete(session_id, fence).json["output"] == "done"
+    assert worker.effects(session_id) == WRITTEN
+
+
+def test_a_token_that_did_another_work_is_a_mismatch(worker: Worker, other: Worker) -> None:
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+
+    def answers() -> Any:
+        assert other.complete(session_id, fence, output="other").status == 200
+        yield token_used()
+
+    refuse(worker.client, "TransactWriteItems", answers())
+    assert worker.complete(session_id, fence).slug == "idempotency-mismatch"
+
+
+def test_a_lost_answer_that_outlasts_its_token_is_recognised(worker: Worker) -> None:
+    """Ten minutes later DynamoDB has forgotten the token: the claim's condition has not."""
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+
+    def forget(params: dict[str, Any], **_: Any) -> None:
+        params["ClientRequestToken"] = secrets.token_hex(16)
+
+    with lose_first_answer(worker.client, "TransactWriteItems"):
+        worker.client.meta.events.register("before-parameter-build.dynamodb.TransactWriteItems", forget)
+        assert worker.complete(session_id, fence).status == 200
+    assert worker.effects(session_id) == WRITTEN
+
+
+def test_tokens_of_long_call_ids_are_short_and_differ(worker: Worker) -> None:
+    session_id = worker.open()
+    tokens: list[str] = []
+    worker.client.meta.events.register(
+        "provide-client-params.dynamodb.TransactWriteItems",
+        lambda params, **_: tokens.append(params["ClientRequestToken"]),
+    )
+    shared = "s" * 36
+    for call_id in (shared + "abcde", shared + "x" * 47, "y" * 200):
+        fence = worker.begin(session_id, call_id).json["fence"]
+        path = f"/sessions/{session_id}/tool-calls/{call_id}/complete"
+        assert worker.api.call("POST", path, {"fence": fence, "output": 1}).status == 200
+    assert len(set(tokens)) == len(tokens) == 3
+    assert {len(token) for token in tokens} == {36}
+
+
+def test_numbers_come_back_as_they_went(worker: Worker) -> None:
+    values = {"a": Decimal("0.1"), "b": 9007199254740993}
+    new = NewCall(tool_call_id="c1", tool_name="pay", input=values)
+    claim = worker.store.running_calls.begin(ALICE, session_of(worker), new).claim
+    assert worker.store.tool_calls.get(ALICE, claim.session_id, "c1") == claim
+    assert claim.input == values
+
+
+def session_of(worker: Worker) -> str:
+    """Alice's."""
+    new = NewSession(idle_timeout=3600, max_lifetime=86_400, state={}, protocol={}, credential_refs=())
+    return worker.store.sessions.create(ALICE, new).session_id
+
+
+def attempted(call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except StoreError as error:
+        return error
+
+
+def test_of_many_workers_one_begins_a_call(worker: Worker) -> None:
+    session_id = session_of(worker)
+
+    def begin(number: int) -> Any:
+        new = NewCall(tool_call_id="c1", tool_name="pay", input=1, attempt_id=f"attempt-{number}")
+        return attempted(lambda: worker.store.running_calls.begin(ALICE, session_id, new))
+
+    answers = at_once(WORKERS, begin)
+    losers = [answer for answer in answers if isinstance(answer, InProgressError)]
+    assert len(losers) == WORKERS - 1, answers
+
+
+def test_of_many_workers_one_takes_a_forsaken_call_over(worker: Worker) -> None:
+    session_id = session_of(worker)
+    new = NewCall(tool_call_id="c1", tool_name="pay", input=1, retry_safe=True)
+    worker.store.running_calls.begin(ALICE, session_id, new)
+    worker.clock.pass_(64)
+
+    def begin(_: int) -> Any:
+        return attempted(lambda: worker.store.running_calls.begin(ALICE, session_id, new))
+
+    answers = at_once(WORKERS, begin)
+    losers = [answer for answer in answers if isinstance(answer, InProgressError)]
+    assert len(losers) == WORKERS - 1, answers
+
+
+def test_many_completions_of_one_call_are_one(worker: Worker) -> None:
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+    path = f"/sessions/{session_id}/tool-calls/c1/complete"
+    apis = [StoreApi(worker.store) for _ in range(WORKERS)]
+    body = {"fence": fence, **ENTIRE}
+    answers = at_once(WORKERS, lambda number: apis[number].call("POST", path, body).status)
+    assert set(answers) <= {200, 503}, answers
+    assert answers.count(200) >= 1
+    assert worker.effects(session_id) == WRITTEN
+
+
+def test_of_many_workers_one_claims_a_key(worker: Worker) -> None:
+    key = secrets.token_hex(8)
+
+    def begin(_: int) -> Any:
+        return attempted(lambda: worker.store.claims.begin(ALICE, key, NewClaim(input=1)))
+
+    answers = at_once(WORKERS, begin)
+    winners = [answer for answer in answers if not isinstance(answer, InProgressError)]
+    assert len(winners) == 1, answers
+    done = ClaimOutcome(status=ClaimStatus.COMPLETED, output=7)
+    step = worker.store.claims.complete(ALICE, key, fence=winners[0].fence, outcome=done)
+    assert step.claim.output == 7
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("step", ["begin", "complete"])
+def test_a_claim_whose_worker_dies_at_its_write_is_gone_on_with(
+    worker: Worker, other: Worker, step: str, *, after: bool
+) -> None:
+    key = secrets.token_hex(8)
+    new = NewClaim(input=1, attempt_id="a")
+    done = ClaimOutcome(status=ClaimStatus.COMPLETED, output=7)
+    fence = other.store.claims.begin(ALICE, key, new).fence if step == "complete" else 0
+    crash_at(worker.client, 0, CrashError, after=after, operations=EVERY_WRITE)
+    steps: dict[str, Callable[[], object]] = {
+        "begin": lambda: worker.store.claims.begin(ALICE, key, new),
+        "complete": lambda: worker.store.claims.complete(ALICE, key, fence=fence, outcome=done),
+    }
+    with pytest.raises(CrashError):
+        steps[step]()
+    fence = fence or other.store.claims.begin(ALICE, key, new).fence
+    again = other.store.claims.complete(ALICE, key, fence=fence, outcome=done)
+    assert (again.claim.output, again.guard is None) == (7, after and step == "complete")
+
+
+def test_a_claim_that_cannot_be_written_is_not_there(worker: Worker) -> None:
+    key = secrets.token_hex(8)
+    refuse(worker.client, "PutItem", [throttled()] * 3)
+    with pytest.raises(ThrottledError):
+        worker.store.claims.begin(ALICE, key, NewClaim(input=1))
+    with pytest.raises(NotFoundError):
+        worker.store.claims.get(ALICE, key)
