@@ -16,6 +16,7 @@ from tests.support.calls import (
     ids,
     message_id,
     new_subject,
+    running_call,
     tool_call,
 )
 from tests.support.emulator import LiveStack
@@ -33,6 +34,11 @@ BODIES: Final[Mapping[str, Any]] = {
     "moveSession": {"to": "closing"},
     "appendMessages": {"messages": [{"content": "stolen", "messageId": message_id()}]},
     "recordToolCall": tool_call(),
+    "beginToolCall": running_call("stranger"),
+    "completeToolCall": {"fence": 1, "output": {"hits": 3}},
+    "failToolCall": {"fence": 1, "error": 1},
+    "extendToolCall": {"fence": 1, "leaseSeconds": 9},
+    "reconcileToolCall": {"outcome": "retry"},
 }
 """A valid body for each operation on a session that takes one, by its id in the document."""
 

@@ -48,8 +48,9 @@ ENTIRE = {
     "messages": [{"content": "of the call"}],
     "status": {"to": "closing"},
 }
-WRITTEN = (1, 1, ["of the call"], 1, "closing")
-UNWRITTEN = (0, 0, [], 0, "active")
+Effects = tuple[int, int, list[Any], int, str]
+WRITTEN: Effects = (1, 1, ["of the call"], 1, "closing")
+UNWRITTEN: Effects = (0, 0, [], 0, "active")
 
 
 class CrashError(BaseException):
@@ -79,7 +80,7 @@ class Worker:
         path = f"/sessions/{session_id}/tool-calls/c1/complete"
         return self.api.call("POST", path, {"fence": fence, **ENTIRE, **changes})
 
-    def effects(self, session_id: str) -> tuple[int, int, list[Any], int, str]:
+    def effects(self, session_id: str) -> Effects:
         """Records, events of the end, messages, increments, status."""
         page: PageRequest[Any] = PageRequest(limit=50)
         session = self.storage.sessions.read(session_id)

@@ -27,19 +27,24 @@ class SessionAccess:
     clock: Clock
     region: str
 
-    def judged(self, caller: Caller, session: Session | None) -> Session:
-        """A session that was read for a write of a child, if it is there for the caller, and at home here.
-
-        Raises:
-            MisdirectedError, SessionNotFoundError
-        """
-        found = readable(session, owner=owner_of(caller), now_ms=self.clock.now_ms())
-        if found.home_region != self.region:
-            raise MisdirectedError(home_region=found.home_region)
-        return found
-
     def found(self, caller: Caller, session_id: str, *, at_least: int = 0) -> Session:
         """The caller's session, read consistently in this region.
+
+        Raises:
+            SessionNotFoundError, MisdirectedError: as ``seen``.
+        """
+        return self.seen(caller, self.sessions.read(check_session_id(session_id)), at_least=at_least)
+
+    def found_at_home(self, caller: Caller, session_id: str) -> Session:
+        """As ``found``, before a write of a child, which only the session's home region does.
+
+        Raises:
+            MisdirectedError
+        """
+        return self.seen_at_home(caller, self.sessions.read(check_session_id(session_id)))
+
+    def seen(self, caller: Caller, there: Session | None, *, at_least: int = 0) -> Session:
+        """What was read, if it is the caller's and has not ended.
 
         ``at_least`` is a version that the caller has seen; away from the session's
         home an older copy is no answer.
@@ -48,19 +53,18 @@ class SessionAccess:
             SessionNotFoundError: absent, expired, or somebody else's.
             MisdirectedError: this region's copy is older than ``at_least``.
         """
-        found = self.sessions.read(check_session_id(session_id))
-        session = readable(found, owner=owner_of(caller), now_ms=self.clock.now_ms())
+        session = readable(there, owner=owner_of(caller), now_ms=self.clock.now_ms())
         if session.version < at_least and session.home_region != self.region:
             raise MisdirectedError(home_region=session.home_region)
         return session
 
-    def found_at_home(self, caller: Caller, session_id: str) -> Session:
-        """As ``found``, before a write of a child, which only the session's home region does.
+    def seen_at_home(self, caller: Caller, there: Session | None) -> Session:
+        """As ``seen``, before a write of a child.
 
         Raises:
-            MisdirectedError
+            MisdirectedError, SessionNotFoundError
         """
-        session = self.found(caller, session_id)
+        session = self.seen(caller, there)
         if session.home_region != self.region:
             raise MisdirectedError(home_region=session.home_region)
         return session

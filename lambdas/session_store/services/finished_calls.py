@@ -106,7 +106,7 @@ class FinishedCalls:
             claim = sight.claim
             if claim is not None and end.is_repeated(claim):
                 return self._replayed(end, claim, sight.session)
-            session = self.access.judged(end.caller, sight.session)
+            session = self.access.seen_at_home(end.caller, sight.session)
             now_ms = self.clock.now_ms()
             step = end.step(claim, now_ms=now_ms)
             if step.guard is None:
@@ -123,7 +123,7 @@ class FinishedCalls:
         """However the session is: what was done before stands."""
         record = kept_record(self.storage, claim)
         try:
-            session = self.access.used(end.caller, self.access.judged(end.caller, there))
+            session = self.access.used(end.caller, self.access.seen_at_home(end.caller, there))
         except (MisdirectedError, SessionNotFoundError):
             session = None
         return Finished(claim=claim, record=record, session=session, done=False)

@@ -149,7 +149,7 @@ class RunningCalls:
         check_call_id(tool_call_id)
         check_lease(lease_seconds)
         sight = self.storage.sight(check_session_id(session_id), tool_call_id)
-        session = self.access.judged(caller, sight.session)
+        session = self.access.seen_at_home(caller, sight.session)
         now_ms = self.clock.now_ms()
         # A closed session's end is fixed.
         ends = session.ttl if session.status is Status.CLOSED else session.max_expires_at

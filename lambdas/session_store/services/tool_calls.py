@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
 from session_store.domain.claim import SETTLED, ClaimStatus, begun, check_repeat, claim_ttl
-from session_store.domain.identifiers import check_identifier
+from session_store.domain.identifiers import check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest, encode
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
@@ -144,8 +144,9 @@ class ToolCalls:
             MisdirectedError, SessionNotFoundError
         """
         check_call_id(tool_call_id)
-        session = self.access.found(caller, session_id, at_least=at_least)
-        claim = self.storage.sight(session_id, tool_call_id).claim
+        sight = self.storage.sight(check_session_id(session_id), tool_call_id)
+        session = self.access.seen(caller, sight.session, at_least=at_least)
+        claim = sight.claim
         if claim is None or is_over(claim.ttl, self.clock.now_ms()):
             raise NotFoundError("There is no such tool call.")
         call = claim if claim.status not in SETTLED else kept_record(self.storage, claim)

@@ -133,7 +133,12 @@ def test_a_call_whose_worker_died_is_unknown_or_taken_over(session: Session) -> 
 
 @pytest.mark.parametrize("step", ["complete", "fail", "heartbeat"])
 def test_a_zombie_is_fenced_and_the_newer_result_stands(session: Session, step: str) -> None:
-    body = {"complete": {"output": "old"}, "fail": {"error": "old"}, "heartbeat": {"leaseSeconds": 9}}[step]
+    bodies: dict[str, dict[str, Any]] = {
+        "complete": {"output": "old"},
+        "fail": {"error": "old"},
+        "heartbeat": {"leaseSeconds": 9},
+    }
+    body = bodies[step]
     zombie = session.fence(retrySafe=True)
     session.clock.pass_(OVER)
     newer = session.fence(retrySafe=True)
@@ -203,7 +208,7 @@ def test_what_a_call_changes_changes_with_it(session: Session) -> None:
 def test_a_call_that_closes_its_session_is_repeated_after_that(session: Session) -> None:
     fence = session.fence()
     session.move("closing")
-    ends = {"status": {"to": "closed"}}
+    ends: dict[str, Any] = {"status": {"to": "closed"}}
     assert session.complete(fence, **ends).status == 200
     assert session.read()["ttl"] == NOW_SECONDS + DAY
     assert session.complete(fence, **ends).json["status"] == "completed"

@@ -14,6 +14,7 @@ from session_store.domain.session_end import EndReason, SessionEnd
 from session_store.errors import ForbiddenError, SessionNotFoundError, UnreadableRecordError
 from session_store.services.audit_trail import WHOLE_PAGE, StreamConsumer
 from session_store.storage.child_items import claim_item, message_item, record_item
+from session_store.storage.claim_table import free_claim_item
 from session_store.storage.key_claims import key_claim_item
 from session_store.storage.memory import Memory, MemoryAudit
 from tests.support.samples import (
@@ -26,6 +27,7 @@ from tests.support.samples import (
     REGION,
     STRANGER,
     a_call,
+    a_free_claim,
     a_key_claim,
     a_message,
     a_session,
@@ -244,3 +246,17 @@ def test_the_claim_of_a_key_is_told_by_its_sessions_change_and_not_by_itself(
     consume(consumer, a_record(new=image))
     consume(consumer, a_record(old=image, identity=SERVICE))
     assert (memory.changes, sent.ends) == ({}, [])
+
+
+def test_a_free_claim_is_told_and_its_expiry_is_not(
+    consumer: StreamConsumer, memory: Memory, sent: Sent
+) -> None:
+    claim = a_free_claim()
+    begun, held = free_claim_item(claim), free_claim_item(replace(claim, lease_until_ms=NOW_MS + 90_000))
+    consume(consumer, a_record(new=begun))
+    consume(consumer, a_record(old=begun, new=held))
+    consume(consumer, a_record(old=held, identity=SERVICE))
+    (made, changed) = memory.changes.values()
+    assert [made.event_name, changed.event_name] == ["ClaimCreated", "ClaimChanged"]
+    assert [(each.path, each.new) for each in changed.changes] == [("/leaseUntilMs", NOW_MS + 90_000)]
+    assert sent.ends == []
