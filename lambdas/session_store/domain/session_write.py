@@ -68,6 +68,10 @@ class Transition:
     to: Status
 
 
+ADVANCE_STATE: Final = "$.state"
+"""Where the operations stand in the body that ends a call."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advance:
     """What the end of a tool call makes of its session: operations on the state, a step, or both.
@@ -114,9 +118,14 @@ def violation(session: Session | None, guard: Guard, change: Change | None = Non
         return _status_violation(current.status, change)
     if guard.version not in (None, current.version):
         return VersionConflictError(current_version=current.version)
-    operations = change.operations if isinstance(change, Advance) else change
-    if isinstance(operations, StateOperations):
-        return type_violation(current.state, operations)
+    return _type_violation(current.state, change)
+
+
+def _type_violation(state: Mapping[str, JsonValue], change: Change | None) -> StoreError | None:
+    if isinstance(change, StateOperations):
+        return type_violation(state, change)
+    if isinstance(change, Advance) and change.operations:
+        return type_violation(state, change.operations, at=ADVANCE_STATE)
     return None
 
 

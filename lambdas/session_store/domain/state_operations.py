@@ -27,8 +27,8 @@ class StateOperations:
         return not (self.increment or self.append)
 
 
-def checked(operations: StateOperations) -> StateOperations:
-    """The operations, if each key is in one of them and there are 1 to 50 keys.
+def checked(operations: StateOperations, *, at: str = "$") -> StateOperations:
+    """The operations, if each key is in one of them and there are 1 to 50 keys; ``at`` is where they stand.
 
     Raises:
         InvalidRequestError: names the path. (DynamoDB refuses overlapping paths too, but
@@ -37,16 +37,16 @@ def checked(operations: StateOperations) -> StateOperations:
     seen: set[str] = set()
     for operation, key in _targets(operations):
         if not key:
-            raise InvalidRequestError("A key of the state must not be empty", path=f"$.{operation}")
+            raise InvalidRequestError("A key of the state must not be empty", path=f"{at}.{operation}")
         if key in seen:
-            raise InvalidRequestError("A key may be in one operation only", path=f"$.{operation}.{key}")
+            raise InvalidRequestError("A key may be in one operation only", path=f"{at}.{operation}.{key}")
         seen.add(key)
     if not seen:
-        raise InvalidRequestError("At least one of set, remove, increment, append must name a key", path="$")
+        raise InvalidRequestError("At least one of set, remove, increment, append must name a key", path=at)
     if len(seen) > MAX_KEYS:
         detail = f"At most {MAX_KEYS} keys in one request, not {len(seen)}"
-        raise InvalidRequestError(detail, path="$", limit=MAX_KEYS)
-    _check_values(operations)
+        raise InvalidRequestError(detail, path=at, limit=MAX_KEYS)
+    _check_values(operations, at)
     return operations
 
 
@@ -55,25 +55,27 @@ def _targets(operations: StateOperations) -> Iterator[tuple[str, str]]:
         yield from ((operation, key) for key in getattr(operations, operation))
 
 
-def _check_values(operations: StateOperations) -> None:
+def _check_values(operations: StateOperations, at: str) -> None:
     for key, amount in operations.increment.items():
         if isinstance(amount, bool) or not isinstance(amount, int | Decimal):
-            raise InvalidRequestError("An increment must be a number", path=f"$.increment.{key}")
+            raise InvalidRequestError("An increment must be a number", path=f"{at}.increment.{key}")
     for key, items in operations.append.items():
         if not isinstance(items, list | tuple):
-            raise InvalidRequestError("What is appended must be a list", path=f"$.append.{key}")
-    check_nesting(dict(operations.append), path="$.append", empty_keys=False)
-    check_nesting(dict(operations.set), path="$.set", empty_keys=False)
+            raise InvalidRequestError("What is appended must be a list", path=f"{at}.append.{key}")
+    check_nesting(dict(operations.append), path=f"{at}.append", empty_keys=False)
+    check_nesting(dict(operations.set), path=f"{at}.set", empty_keys=False)
 
 
-def type_violation(state: Mapping[str, JsonValue], operations: StateOperations) -> InvalidRequestError | None:
+def type_violation(
+    state: Mapping[str, JsonValue], operations: StateOperations, *, at: str = "$"
+) -> InvalidRequestError | None:
     """The first increment of what is no number or append to what is no list."""
     for key in operations.increment:
         if key in state and not _is_number(state[key]):
-            return InvalidRequestError("The value there is not a number", path=f"$.increment.{key}")
+            return InvalidRequestError("The value there is not a number", path=f"{at}.increment.{key}")
     for key in operations.append:
         if key in state and not isinstance(state[key], list):
-            return InvalidRequestError("The value there is not a list", path=f"$.append.{key}")
+            return InvalidRequestError("The value there is not a list", path=f"{at}.append.{key}")
     return None
 
 

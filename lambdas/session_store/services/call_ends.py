@@ -10,6 +10,7 @@ from session_store.domain.claim import ClaimStatus, Step, reconciled, repeats, s
 from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import Author, Status, author_of, owner_of
+from session_store.domain.session_write import ADVANCE_STATE
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.tool_call import Claim
 from session_store.services.context import NewMessage, check_messages
@@ -121,4 +122,4 @@ def check_end(end: CallEnd) -> None:
     done = end.change.operations
     if done is not None:
         check_size([done.set, done.remove, done.increment, done.append])
-        checked(done)
+        checked(done, at=ADVANCE_STATE)

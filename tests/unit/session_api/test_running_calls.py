@@ -241,6 +241,21 @@ def test_a_completion_that_is_refused_does_nothing(
     assert session.complete(fence).status == 200
 
 
+@pytest.mark.parametrize(
+    ("state", "path"),
+    [
+        ({"increment": {"text": 1}}, "$.state.increment.text"),
+        ({"set": {"a": 1}, "remove": ["a"]}, "$.state.remove.a"),
+        ({"append": {"a": 1}}, "$.state.append.a"),
+    ],
+)
+def test_what_is_wrong_in_a_completion_is_named_where_it_stands(
+    session: Session, state: dict[str, Any], path: str
+) -> None:
+    session.call("PATCH", "/state", {"set": {"text": "t"}})
+    assert session.complete(session.fence(), state=state).json["path"] == path
+
+
 def test_messages_of_a_completion_are_judged_as_any_others_are(session: Session) -> None:
     minter = MessageIds(random_bytes=lambda length: b"r" * length)
     there, old = minter.mint(session.clock.now_ms()), minter.mint(session.clock.now_ms() + 600_000)
