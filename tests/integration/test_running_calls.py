@@ -237,6 +237,43 @@ def test_a_token_that_did_another_work_is_a_mismatch(worker: Worker, other: Work
     assert worker.complete(session_id, fence).slug == "idempotency-mismatch"
 
 
+def test_a_refusal_beside_a_twin_at_the_claim_is_not_believed(worker: Worker) -> None:
+    """What the session refuses may be the twin's own work."""
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+    met = cancelled("TransactionConflict", "None", "None", "None", "ConditionalCheckFailed")
+    refused = refuse(worker.client, "TransactWriteItems", [met])
+    assert worker.complete(session_id, fence).status == 200
+    assert refused.total() == 1
+    assert worker.effects(session_id) == WRITTEN
+
+
+def test_a_message_that_comes_in_between_is_left_out_under_another_token(
+    worker: Worker, other: Worker
+) -> None:
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+    message = {
+        "content": "of the call",
+        "messageId": worker.store.context.ids.message_id(worker.clock.now_ms()),
+    }
+    tokens: list[str] = []
+
+    def answers() -> Any:
+        path = f"/sessions/{session_id}/context"
+        assert other.api.call("POST", path, {"messages": [message]}).status == 201
+        yield None
+
+    worker.client.meta.events.register(
+        "provide-client-params.dynamodb.TransactWriteItems",
+        lambda params, **_: tokens.append(params["ClientRequestToken"]),
+    )
+    refuse(worker.client, "TransactWriteItems", answers())
+    assert worker.complete(session_id, fence, messages=[message]).status == 200
+    assert len(set(tokens)) == len(tokens) == 2
+    assert worker.effects(session_id) == WRITTEN
+
+
 def test_a_lost_answer_that_outlasts_its_token_is_recognised(worker: Worker) -> None:
     """Ten minutes later DynamoDB has forgotten the token: the claim's condition has not."""
     session_id = worker.open()
