@@ -7,7 +7,7 @@ import pytest
 from aws_cdk import Duration
 
 from infra.api_function import TIMEOUT
-from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv, WatchEnv
+from session_store.schema import BusEnv, CleanupEnv, Env, PayloadEnv, RedriveEnv, StreamEnv, WatchEnv
 from tests.infra.conftest import PACKAGES, REGIONS, Synthesized, is_cdks_own
 
 GATEWAY_TIMEOUT = Duration.seconds(29)
@@ -18,9 +18,15 @@ OF_POWERTOOLS = {
     "POWERTOOLS_TRACE_DISABLED",
 }
 READ: Mapping[str, set[str]] = {
-    "session_api": {*Env, *RedriveEnv, StreamEnv.CLEANUP_QUEUE_URL, StreamEnv.QUARANTINE_BUCKET},
+    "session_api": {
+        *Env,
+        *PayloadEnv,
+        *RedriveEnv,
+        StreamEnv.CLEANUP_QUEUE_URL,
+        StreamEnv.QUARANTINE_BUCKET,
+    },
     "audit_consumer": {*Env, *StreamEnv},
-    "expiry_cleanup": {*Env, *BusEnv, *CleanupEnv},
+    "expiry_cleanup": {*Env, *BusEnv, *CleanupEnv, *PayloadEnv},
     "expiry_watch": {*Env, *BusEnv, *WatchEnv},
     "heartbeat": {*Env},
     "session_census": {*Env},
@@ -31,7 +37,6 @@ OPTIONAL = {
     CleanupEnv.REVOCATION_ENDPOINT,
     CleanupEnv.REVOCATION_CLIENT_SECRET,
     CleanupEnv.REVOCATION_ON_LOOPBACK,
-    CleanupEnv.PAYLOAD_BUCKET,
 }
 EACH_FUNCTION = pytest.mark.parametrize("package", PACKAGES)
 

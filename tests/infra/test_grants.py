@@ -47,6 +47,7 @@ GRANTS: Mapping[str, Mapping[str, set[str]]] = {
         "<AuditConsumerFunction.Arn>": {"lambda:InvokeFunction"},
         STREAMS: HISTORY,
         "<Quarantine.Arn>": {"s3:ListBucket"},
+        "<PayloadsBucket.Arn>/*": {"s3:GetObject", "s3:PutObject"},
     },
     "audit_consumer": {
         "*": TRACING,
@@ -74,6 +75,8 @@ GRANTS: Mapping[str, Mapping[str, set[str]]] = {
         TABLE: {"dynamodb:BatchWriteItem", "dynamodb:GetItem", "dynamodb:Query"},
         AUDIT: {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"},
         SECRETS: {"secretsmanager:GetSecretValue"},
+        "<PayloadsBucket.Arn>": {"s3:ListBucket"},
+        "<PayloadsBucket.Arn>/*": {"s3:DeleteObject"},
         "<EventsBus.Arn>": {"events:PutEvents"},
         "<CleanupQueue.Arn>": {
             "sqs:ChangeMessageVisibility",
