@@ -29,7 +29,7 @@ from session_store.errors import (
     StoreError,
 )
 from session_store.ports import Clock, ToolCallStorage
-from session_store.schema import record_sk
+from session_store.schema import claim_sk
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
 from session_store.services.payloads import INLINE_LIMIT, Payloads
@@ -204,7 +204,8 @@ class ToolCalls:
 
 
 def _sk(record: ToolCallRecord) -> str:
-    return record_sk(iso(record.started_at), record.tool_call_id)
+    """Of the claim, which decides: a record's own has a time in it, which a retry may tell anew."""
+    return claim_sk(record.tool_call_id)
 
 
 def _as_given(record: ToolCallRecord, call: FinishedCall) -> ToolCallRecord:
