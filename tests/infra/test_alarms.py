@@ -86,7 +86,7 @@ def test_each_region_has_the_alarms_of_the_catalogue_and_as_many_as_that_makes(e
         others = [other for other in every.regions if other != region]
         pairs = {f"replication-{kind}-{other}" for kind in REPLICATION for other in others}
         assert set(found) == (set(EXPECTED) | pairs) - left_out
-        expected = 13 + 2 * functions + schedules + 2 * (tables + len(INDEXES)) + 3 * len(others)
+        expected = 14 + 2 * functions + schedules + 2 * (tables + len(INDEXES)) + 3 * len(others)
         assert len(found) == expected - len(left_out)
 
 

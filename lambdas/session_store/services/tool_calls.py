@@ -1,15 +1,12 @@
 """Tool calls that have been run, and the history they make."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
-from session_store.domain.payload import StoredPayload, payload_size
 from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
 from session_store.domain.times import iso
 from session_store.domain.tool_call import (
@@ -29,13 +26,10 @@ from session_store.errors import (
     StoreError,
 )
 from session_store.ports import Clock, ToolCallStorage
-from session_store.schema import claim_sk
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
-from session_store.services.payloads import INLINE_LIMIT, Payloads
-
-PARTS: Final = ("input", "output", "error")
-"""The payloads of a call, and of its record."""
+from session_store.services.call_payloads import PARTS, has_any_aside, opened, stored
+from session_store.services.payloads import Payloads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +88,7 @@ class ToolCalls:
         _check_start(call, now_ms)
         claim, record = _settled(session, call, author_of(caller), now_ms)
         event = self.events.of(caller, "ToolCallRecorded", session_id=session_id, at=now_ms)
-        holder = self.storage.record(claim, self._stored(record), event, now_ms=now_ms)
+        holder = self.storage.record(claim, stored(self.payloads, record), event, now_ms=now_ms)
         recorded = Recorded(record=record, created=True) if holder is None else self._replayed(holder, call)
         self.access.used(caller, session)
         return recorded
@@ -144,9 +138,9 @@ class ToolCalls:
         record = None if claim is None else self.storage.read_record(claim)
         if record is None:
             raise NotFoundError("There is no such tool call.")
-        (opened,) = self._opened(session, [record])
+        (whole,) = opened(self.payloads, session, [record])
         self.access.used(caller, session)
-        return opened
+        return whole
 
     def history(
         self,
@@ -163,8 +157,8 @@ class ToolCalls:
         """
         session = self.access.found(caller, session_id, at_least=at_least)
         found = self.storage.page(session_id, page)
-        opened = self._opened(session, found.items)
-        return self.access.used(caller, session), replace(found, items=opened)
+        items = opened(self.payloads, session, found.items)
+        return self.access.used(caller, session), replace(found, items=items)
 
     def _check(self, call: FinishedCall) -> None:
         check_identifier(call.tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
@@ -173,46 +167,6 @@ class ToolCalls:
         if call.output is not None and call.error is not None:
             raise InvalidRequestError("A call has an output or an error, not both", path="$.error")
         self.payloads.check_size(size, path="$")
-
-    def _stored(self, record: ToolCallRecord) -> ToolCallRecord:
-        """The record as its item has it: the largest parts are in the bucket before it, the rest fits."""
-        sizes = {part: payload_size(getattr(record, part)) for part in PARTS}
-        large: list[str] = []
-        for part in sorted(PARTS, key=sizes.__getitem__, reverse=True):
-            if sum(sizes.values()) > INLINE_LIMIT:
-                large.append(part)
-                sizes[part] = 0
-        wanted = [(_sk(record), getattr(record, part)) for part in large]
-        stored: dict[str, JsonValue] = dict(
-            zip(large, self.payloads.stored(record.session_id, wanted), strict=True)
-        )
-        return replace(record, **stored)
-
-    def _opened(self, session: Session, records: Sequence[ToolCallRecord]) -> tuple[ToolCallRecord, ...]:
-        """The records with the parts that lie in the bucket."""
-        elsewhere = [
-            (record, part)
-            for record in records
-            for part in PARTS
-            if isinstance(getattr(record, part), StoredPayload)
-        ]
-        wanted = [(_sk(record), getattr(record, part)) for record, part in elsewhere]
-        found: dict[str, dict[str, JsonValue]] = {}
-        for (record, part), value in zip(elsewhere, self.payloads.opened(session, wanted), strict=True):
-            found.setdefault(_sk(record), {})[part] = value
-        return tuple(replace(record, **found.get(_sk(record), {})) for record in records)
-
-
-def _sk(record: ToolCallRecord) -> str:
-    """Of the claim, which decides: a record's own has a time in it, which a retry may tell anew."""
-    return claim_sk(record.tool_call_id)
-
-
-def _as_given(record: ToolCallRecord, call: FinishedCall) -> ToolCallRecord:
-    """A replay has what was given again: what its item refers to need not be asked for."""
-    if not any(isinstance(getattr(record, part), StoredPayload) for part in PARTS):
-        return record
-    return replace(record, input=call.input, output=call.output, error=call.error)
 
 
 def _settled(
@@ -261,3 +215,10 @@ def _check_start(call: FinishedCall, now_ms: int) -> None:
     if call.started_at is not None and not 0 <= call.started_at <= now_ms + CLOCK_TOLERANCE_MS:
         detail = f"Must lie between 1970 and {CLOCK_TOLERANCE_MS // 1000} s from now"
         raise InvalidRequestError(detail, path="$.startedAt")
+
+
+def _as_given(record: ToolCallRecord, call: FinishedCall) -> ToolCallRecord:
+    """A replay has what was given again: what its item refers to need not be asked for."""
+    if not has_any_aside(record):
+        return record
+    return replace(record, input=call.input, output=call.output, error=call.error)
