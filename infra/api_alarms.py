@@ -49,6 +49,12 @@ def alarm_on_api(alarms: Alarms, *, stage: apigateway.Stage, function: lambda_.I
         above=0,
     )
     alarms.add(
+        "payload-missing",
+        says="a large payload is not in its bucket as it was stored",
+        metric=counted(Metric.PAYLOAD_MISSING, by="session_api"),
+        above=0,
+    )
+    alarms.add(
         "api-concurrency",
         says="the API runs at half of an account's default concurrency",
         metric=function.metric("ConcurrentExecutions", period=SHORT, statistic="Maximum"),

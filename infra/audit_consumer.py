@@ -5,18 +5,16 @@ from typing import TYPE_CHECKING, Final, cast
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_logs as logs
-from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import names
 from infra.alarms import LONG, counted
 from infra.cleanup import CleanupQueue
-from infra.config import Config
+from infra.payload_bucket import regional_bucket
 from infra.queues import queue
 from infra.table_function import Shared, TableFunction
 from session_store.metric_names import Metric
@@ -47,7 +45,8 @@ class AuditConsumer(TableFunction):
         cleanup: CleanupQueue,
     ) -> None:
         config = shared.config
-        quarantine = _quarantine(scope, config=config, key=shared.key)
+        # Kept for as long as somebody may want to look.
+        quarantine = regional_bucket(scope, "Quarantine", shared=shared, days=QUARANTINE_DAYS)
         super().__init__(
             scope,
             construct_id,
@@ -102,21 +101,6 @@ def _mapping(table: dynamodb.ITableV2, dead_letters: sqs.IQueue) -> event_source
         report_batch_item_failures=True,
         on_failure=event_sources.SqsDlq(dead_letters),
         filters=[lambda_.FilterCriteria.filter(no_heartbeat)],
-    )
-
-
-def _quarantine(scope: Construct, *, config: Config, key: kms.IKey | None) -> s3.Bucket:
-    """Records that nobody understood, kept whole for as long as somebody may want to look."""
-    return s3.Bucket(
-        scope,
-        "Quarantine",
-        encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
-        encryption_key=key,
-        bucket_key_enabled=None if key is None else True,
-        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        enforce_ssl=not config.is_local,
-        lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(QUARANTINE_DAYS))],
-        removal_policy=config.removal,
     )
 
 

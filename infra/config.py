@@ -14,7 +14,6 @@ from infra.config_values import (
     EMAIL,
     ENDPOINT,
     LOG_RETENTION,
-    PAYLOADS,
     RUNBOOK,
     SECRET,
     STAGE,
@@ -30,7 +29,7 @@ from infra.config_values import (
 )
 from infra.context import ConfigError, Context, between, each, flag, matching, member, optional
 from infra.options import option, options, read, refuse_unknown
-from session_store.schema import Attribute
+from session_store.schema import PAYLOADS, Attribute
 
 if TYPE_CHECKING:
     from constructs import Node
@@ -106,6 +105,12 @@ class Config:
     )
     status_shards: int = _whole(
         "statusShards", 4, low=1, high=64, about="partitions of a status in the status/ttl index"
+    )
+    large_payloads: bool = _flag(
+        "largePayloads",
+        dev=True,
+        prod=True,
+        about="a bucket for payloads above 300 KB; without it they are refused",
     )
     audit_retention_days: int = _whole(
         "auditRetentionDays", 90, low=1, high=3650, about="how long an audit row lives"

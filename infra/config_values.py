@@ -7,7 +7,6 @@ from typing import Final
 from aws_cdk import aws_logs as logs
 
 from infra.context import items, matching, whole
-from session_store.schema import Attribute
 
 LOG_RETENTION: Final = {
     1: logs.RetentionDays.ONE_DAY,
@@ -19,9 +18,6 @@ LOG_RETENTION: Final = {
     365: logs.RetentionDays.ONE_YEAR,
 }
 """The retention periods offered, in days; CloudWatch Logs accepts only certain ones."""
-
-PAYLOADS: Final = (Attribute.CONTENT, Attribute.INPUT, Attribute.OUTPUT, Attribute.ERROR)
-"""What callers keep here: large, and theirs."""
 
 ANYONE: Final = "*"
 STAGE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}")

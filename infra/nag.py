@@ -62,7 +62,7 @@ def _of_region(stack: RegionalStack, *, config: Config) -> dict[str, str]:
     reasons = {
         f"AwsSolutions-IAM5[Resource::{quarantine}]": "Each record has a key of its own below this prefix.",
         "AwsSolutions-SQS3": "The stream's dead letters: they lie in a dead-letter queue.",
-        "AwsSolutions-S1": "One function writes here, and operators read; both leave traces in CloudTrail.",
+        "AwsSolutions-S1": "Functions alone write here, and operators read; both leave traces in CloudTrail.",
         f"AwsSolutions-IAM5[Resource::{table}/index/*]": "Query on every index of one table, nothing else.",
         "AwsSolutions-IAM5[Resource::*]": "X-Ray's actions know no resources.",
         f"AwsSolutions-IAM4[Policy::{push_logs}]": "AWS prescribes it for API Gateway's log role.",
@@ -72,6 +72,9 @@ def _of_region(stack: RegionalStack, *, config: Config) -> dict[str, str]:
         "AwsSolutions-APIG6": "Execution logs would carry what sessions hold; access logs are on.",
         "AwsSolutions-COG4": "Callers are IAM principals and sign their requests (SigV4).",
     }
+    if stack.payloads is not None:
+        payloads = stack.get_logical_id(cast("CfnElement", stack.payloads.bucket.node.default_child))
+        reasons[f"AwsSolutions-IAM5[Resource::<{payloads}.Arn>/*]"] = "Each payload has a key of its own."
     if not config.web_acl:
         reasons["AwsSolutions-APIG3"] = (
             "Calls are signed and throttled; a web ACL is the account owner's choice."

@@ -17,6 +17,7 @@ from infra.dax_cluster import watch_cluster
 from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
 from infra.heartbeat import Heartbeat
+from infra.payload_bucket import PayloadBucket
 from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.replication_alarms import watch_replication
 from infra.rest_api import SessionRestApi
@@ -59,7 +60,13 @@ class RegionalStack(Stack):
             watch_cluster(self.alarms, config=config)
         events = SessionEvents(self, "Events", config=config)
         self.cleanup = CleanupQueue(self, "CleanupQueue", shared=shared)
-        ExpiryCleanup(self, "ExpiryCleanup", shared=shared, cleanup=self.cleanup, session_events=events)
+        cleaner = ExpiryCleanup(
+            self, "ExpiryCleanup", shared=shared, cleanup=self.cleanup, session_events=events
+        )
+        self.payloads = PayloadBucket(self, "Payloads", shared=shared) if config.large_payloads else None
+        if self.payloads is not None:
+            self.payloads.let_keep(handler)
+            self.payloads.let_erase(cleaner)
         self.audit_consumer = AuditConsumer(
             self,
             "AuditConsumer",

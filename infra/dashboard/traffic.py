@@ -14,6 +14,7 @@ PROBLEMS: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.CONFLICTS),
     ("session_api", Metric.THROTTLED),
     ("session_api", Metric.OUTCOME_UNKNOWN),
+    ("session_api", Metric.PAYLOAD_MISSING),
     ("session_api", Metric.INTERNAL_ERROR),
 )
 PERCENTILES: Final = ("p50", "p90", "p99")

@@ -21,6 +21,7 @@ OF_PROBLEMS: Final[Mapping[Problem, Metric]] = {
     problems.CONTENT_CONFLICT: Metric.CONFLICTS,
     problems.MISMATCH: Metric.CONFLICTS,
     problems.INVALID_TRANSITION: Metric.CONFLICTS,
+    problems.PAYLOAD_MISSING: Metric.PAYLOAD_MISSING,
     problems.THROTTLED: Metric.THROTTLED,
     problems.OUTCOME_UNKNOWN: Metric.OUTCOME_UNKNOWN,
 }

@@ -10,14 +10,16 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from session_api.counting import Counting
 from session_api.resolver import Resolver
 from session_store.bootstrap import open_store
-from session_store.settings import read_redrive_settings, read_settings
+from session_store.settings import read_payload_bucket, read_redrive_settings, read_settings
 
 logger = Logger()
 tracer = Tracer()
 metrics = Metrics()
 
 settings = read_settings(os.environ)
-store = open_store(settings, read_redrive_settings(os.environ))
+store = open_store(
+    settings, read_redrive_settings(os.environ), payload_bucket=read_payload_bucket(os.environ)
+)
 resolver = Resolver(store=store, settings=settings, logger=logger, counting=Counting(metrics=metrics))
 app = resolver.build()
 

@@ -11,6 +11,7 @@ from session_store.errors import NotFoundError
 from session_store.ports import (
     Clock,
     Ids,
+    PayloadStorage,
     Storage,
 )
 from session_store.services.access import SessionAccess
@@ -20,6 +21,7 @@ from session_store.services.context import Context
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
 from session_store.services.keyed_sessions import KeyedSessions
+from session_store.services.payloads import Payloads
 from session_store.services.replays import Replays
 from session_store.services.sessions import Sessions
 from session_store.services.tool_calls import ToolCalls
@@ -38,6 +40,7 @@ from session_store.storage.discard_pointers import pointer_reader
 from session_store.storage.heartbeat_table import HeartbeatTable
 from session_store.storage.keyed_session_table import KeyedSessionTable
 from session_store.storage.message_table import MessageTable
+from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.quarantine_bucket import QuarantineBucket
 from session_store.storage.session_table import SessionTable
 from session_store.storage.stream_history import StreamHistory
@@ -116,14 +119,19 @@ def store_on(
     clock: Clock | None = None,
     ids: Ids | None = None,
     deadline: Deadline | None = None,
+    payloads: Callable[[], PayloadStorage] | None = None,
     dead_letters: Callable[[], DeadLetters] | None = None,
 ) -> Store:
-    """The use cases on a storage, with the machine's clock and randomness unless others are given."""
+    """The use cases on a storage, with the machine's clock and randomness unless others are given.
+
+    ``payloads`` is asked at each use of a large payload; None: there is no place for one.
+    """
     clock = clock or SystemClock()
     ids = ids or RandomIds()
     deadline = deadline or Deadline()
     events = AuditEvents(ids=ids, region=settings.region, retention=settings.audit_retention)
     access = SessionAccess(sessions=storage.sessions, clock=clock, region=settings.region)
+    large = Payloads(storage=payloads, region=settings.region)
     sessions = Sessions(
         storage=storage.sessions,
         access=access,
@@ -135,8 +143,10 @@ def store_on(
     return Store(
         sessions=sessions,
         keyed_sessions=KeyedSessions(storage=storage.keyed, sessions=sessions, access=access),
-        context=Context(storage=storage.messages, access=access, clock=clock, ids=ids),
-        tool_calls=ToolCalls(storage=storage.tool_calls, access=access, clock=clock, events=events),
+        context=Context(storage=storage.messages, access=access, payloads=large, clock=clock, ids=ids),
+        tool_calls=ToolCalls(
+            storage=storage.tool_calls, access=access, payloads=large, clock=clock, events=events
+        ),
         audit=AuditTrail(storage=storage.audit, access=access),
         drain=Drain(
             sessions=storage.sessions, clock=clock, ids=ids, deadline=deadline, region=settings.region
@@ -146,8 +156,13 @@ def store_on(
     )
 
 
-def open_store(settings: Settings, redrive: RedriveSettings | None = None) -> Store:
-    """The store as a function uses it: on DynamoDB, in its own region."""
+def open_store(
+    settings: Settings, redrive: RedriveSettings | None = None, *, payload_bucket: str | None = None
+) -> Store:
+    """The store as a function uses it: on DynamoDB, in its own region.
+
+    The client of S3 is made when the first large payload comes: a cold start need not pay for it.
+    """
     deadline = Deadline()
     client = dynamodb_client(region=settings.region)
 
@@ -159,8 +174,19 @@ def open_store(settings: Settings, redrive: RedriveSettings | None = None) -> St
             else open_dead_letters(settings, redrive, deadline=deadline, replay_seconds=REPLAY_SECONDS)
         )
 
+    @cache
+    def payloads() -> PayloadStorage:
+        s3 = aws_client("s3", region=settings.region, attempts=1)
+        return PayloadBucket(s3=s3, bucket=payload_bucket or "", attempts=Attempts(deadline=deadline))
+
     storage = dynamodb_storage(settings, client, deadline)
-    return store_on(storage, settings, deadline=deadline, dead_letters=dead_letters)
+    return store_on(
+        storage,
+        settings,
+        deadline=deadline,
+        payloads=None if payload_bucket is None else payloads,
+        dead_letters=dead_letters,
+    )
 
 
 def _no_dead_letters() -> NoReturn:

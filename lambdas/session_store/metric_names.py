@@ -38,6 +38,8 @@ class Metric(StrEnum):
     """Crashes: answered 500."""
     LARGE_SESSION = "LargeSession"
     """A session's answer from 64 KiB on: its item is on the way to DynamoDB's limit."""
+    PAYLOAD_MISSING = "PayloadMissing"
+    """Answered 500: an object that an item refers to is not there, or is another."""
     SESSIONS_CREATED = "SessionsCreated"
     SESSIONS_DELETED = "SessionsDeleted"
     MESSAGES_APPENDED = "MessagesAppended"

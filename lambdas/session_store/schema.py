@@ -5,6 +5,7 @@ provisions tables, indexes and function environments from the very same ones;
 nothing else in the project spells an attribute, a key or an index.
 """
 
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
@@ -85,6 +86,10 @@ class Attribute(StrEnum):
     UP_TO = "upTo"
 
 
+PAYLOADS: Final = (Attribute.CONTENT, Attribute.INPUT, Attribute.OUTPUT, Attribute.ERROR)
+"""What callers keep here: large, and theirs."""
+
+
 class Entity(StrEnum):
     """What an item is; the value of ``Attribute.ENTITY``."""
 
@@ -138,6 +143,11 @@ def heartbeat_pk(region: str) -> str:
 def payload_prefix(session_id: str) -> str:
     """What the keys of a session's objects in the payload bucket begin with."""
     return f"{session_id}/"
+
+
+def payload_key(session_id: str, sk: str, sha256: str) -> str:
+    """Of a payload of the session's child ``sk``: the same text of the same child is the same object."""
+    return f"{payload_prefix(session_id)}{hashlib.sha256(sk.encode()).hexdigest()}/{sha256}"
 
 
 def erasure_pk(session_id: str) -> str:
@@ -268,7 +278,12 @@ class CleanupEnv(StrEnum):
     REVOCATION_ON_LOOPBACK = "REVOCATION_ON_LOOPBACK"
     """``true`` where the endpoint may be plain HTTP on this machine."""
 
+
+class PayloadEnv(StrEnum):
+    """What those read who keep large payloads or erase them, beside the rest."""
+
     PAYLOAD_BUCKET = "PAYLOAD_BUCKET"
+    """Without one, what is too large for an item is refused."""
 
 
 class WatchEnv(StrEnum):

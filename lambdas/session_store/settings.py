@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from session_store.domain.identifiers import region_code
 from session_store.errors import ConfigurationError
-from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv, WatchEnv
+from session_store.schema import BusEnv, CleanupEnv, Env, PayloadEnv, RedriveEnv, StreamEnv, WatchEnv
 
 DAY: Final = 86_400
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -88,7 +88,7 @@ def read_cleanup_settings(environment: Mapping[str, str]) -> CleanupSettings:
         credential_prefix=prefix,
         revocation_endpoint=_endpoint(environment),
         revocation_client_secret=client,
-        payload_bucket=_optional(environment, CleanupEnv.PAYLOAD_BUCKET),
+        payload_bucket=read_payload_bucket(environment),
     )
 
 
@@ -130,6 +130,11 @@ def read_redrive_settings(environment: Mapping[str, str]) -> RedriveSettings | N
         consumer_function=_text(environment, RedriveEnv.CONSUMER_FUNCTION),
         quarantine_bucket=_text(environment, StreamEnv.QUARANTINE_BUCKET),
     )
+
+
+def read_payload_bucket(environment: Mapping[str, str]) -> str | None:
+    """Where large payloads lie; None where there is no such place."""
+    return _optional(environment, PayloadEnv.PAYLOAD_BUCKET)
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:

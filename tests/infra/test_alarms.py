@@ -21,6 +21,7 @@ ONCE: Final[Mapping[str, tuple[float, int, int, int]]] = {
     "api-errors": (0.05, 60, 3, 5),
     "api-latency": (3000, 60, 3, 5),
     "api-crashes": (0, 300, 1, 1),
+    "payload-missing": (0, 300, 1, 1),
     "api-concurrency": (500, 60, 3, 5),
     "large-sessions": (0, HOUR, 1, 1),
     "table-errors": (10, 300, 1, 1),
@@ -85,7 +86,7 @@ def test_each_region_has_the_alarms_of_the_catalogue_and_as_many_as_that_makes(e
         others = [other for other in every.regions if other != region]
         pairs = {f"replication-{kind}-{other}" for kind in REPLICATION for other in others}
         assert set(found) == (set(EXPECTED) | pairs) - left_out
-        expected = 13 + 2 * functions + schedules + 2 * (tables + len(INDEXES)) + 3 * len(others)
+        expected = 14 + 2 * functions + schedules + 2 * (tables + len(INDEXES)) + 3 * len(others)
         assert len(found) == expected - len(left_out)
 
 
@@ -125,6 +126,7 @@ def test_what_a_function_counts_itself_is_looked_for_where_it_counts_it(dev: Syn
     assert own == {
         (Metric.INTERNAL_ERROR, "session-api"),
         (Metric.LARGE_SESSION, "session-api"),
+        (Metric.PAYLOAD_MISSING, "session-api"),
         (Metric.QUARANTINED, "audit-consumer"),
         (Metric.CREDENTIALS_FAILED, "expiry-cleanup"),
     }

@@ -19,7 +19,11 @@ TABLE_USE = {
     "kms:ReEncryptTo",
 }
 USE: Mapping[str, Mapping[str, set[str]]] = {
-    "session_api": {"dynamodb": TABLE_USE, "sqs": {"kms:Decrypt", "kms:GenerateDataKey"}},
+    "session_api": {
+        "dynamodb": TABLE_USE,
+        "sqs": {"kms:Decrypt", "kms:GenerateDataKey"},
+        "s3": {"kms:Decrypt", "kms:GenerateDataKey"},
+    },
     "audit_consumer": {
         "dynamodb": TABLE_USE,
         "sqs": {"kms:Decrypt", "kms:GenerateDataKey"},

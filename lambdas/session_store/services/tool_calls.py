@@ -1,11 +1,11 @@
 """Tool calls that have been run, and the history they make."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus, check_repeat
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier
-from session_store.domain.json_values import JsonValue, digest, encode
+from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
@@ -15,7 +15,6 @@ from session_store.errors import (
     IdempotencyMismatchError,
     InvalidRequestError,
     NotFoundError,
-    PayloadTooLargeError,
     SessionClosedError,
     SessionNotFoundError,
     StoreError,
@@ -23,7 +22,8 @@ from session_store.errors import (
 from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
-from session_store.services.payloads import INLINE_LIMIT, check_payload
+from session_store.services.call_payloads import PARTS, has_any_aside, opened, stored
+from session_store.services.payloads import Payloads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +60,7 @@ class Recorded:
 class ToolCalls:
     storage: ToolCallStorage
     access: SessionAccess
+    payloads: Payloads
     clock: Clock
     events: AuditEvents
 
@@ -72,7 +73,7 @@ class ToolCalls:
             IdempotencyMismatchError: the id was used with another input or outcome.
             InvalidRequestError, PayloadTooLargeError, SessionClosedError, SessionNotFoundError
         """
-        _check(call)
+        self._check(call)
         try:
             session = self._open(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
@@ -81,7 +82,7 @@ class ToolCalls:
         _check_start(call, now_ms)
         claim, record = _settled(session, call, author_of(caller), now_ms)
         event = self.events.of(caller, "ToolCallRecorded", session_id=session_id, at=now_ms)
-        holder = self.storage.record(claim, record, event, now_ms=now_ms)
+        holder = self.storage.record(claim, stored(self.payloads, record), event, now_ms=now_ms)
         recorded = Recorded(record=record, created=True) if holder is None else self._replayed(holder, call)
         self.access.used(caller, session)
         return recorded
@@ -114,7 +115,7 @@ class ToolCalls:
         record = self.storage.read_record(claim)
         if record is None:
             raise NotFoundError("The call is settled, but its record is gone.")
-        return Recorded(record=record, created=False)
+        return Recorded(record=_as_given(record, call), created=False)
 
     def get(self, caller: Caller, session_id: str, tool_call_id: str, *, at_least: int = 0) -> ToolCallRecord:
         """One finished call.
@@ -129,8 +130,9 @@ class ToolCalls:
         record = None if claim is None else self.storage.read_record(claim)
         if record is None:
             raise NotFoundError("There is no such tool call.")
+        (whole,) = opened(self.payloads, session, [record])
         self.access.used(caller, session)
-        return record
+        return whole
 
     def history(
         self,
@@ -147,7 +149,16 @@ class ToolCalls:
         """
         session = self.access.found(caller, session_id, at_least=at_least)
         found = self.storage.page(session_id, page)
-        return self.access.used(caller, session), found
+        items = opened(self.payloads, session, found.items)
+        return self.access.used(caller, session), replace(found, items=items)
+
+    def _check(self, call: FinishedCall) -> None:
+        check_identifier(call.tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
+        check_identifier(call.tool_name, path="$.toolName")
+        size = sum(self.payloads.check(getattr(call, part), path=f"$.{part}") for part in PARTS)
+        if call.output is not None and call.error is not None:
+            raise InvalidRequestError("A call has an output or an error, not both", path="$.error")
+        self.payloads.check_size(size, path="$")
 
 
 def _settled(
@@ -198,15 +209,8 @@ def _check_start(call: FinishedCall, now_ms: int) -> None:
         raise InvalidRequestError(detail, path="$.startedAt")
 
 
-def _check(call: FinishedCall) -> None:
-    check_identifier(call.tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
-    check_identifier(call.tool_name, path="$.toolName")
-    check_payload(call.input, path="$.input")
-    check_payload(call.output, path="$.output")
-    check_payload(call.error, path="$.error")
-    if call.output is not None and call.error is not None:
-        raise InvalidRequestError("A call has an output or an error, not both", path="$.error")
-    total = sum(len(encode(value)) for value in (call.input, call.output, call.error))
-    if total > INLINE_LIMIT:
-        detail = f"Input and outcome together may have at most {INLINE_LIMIT} bytes of JSON"
-        raise PayloadTooLargeError(detail, path="$", limit=INLINE_LIMIT, size=total)
+def _as_given(record: ToolCallRecord, call: FinishedCall) -> ToolCallRecord:
+    """A replay has what was given again: what its item refers to need not be asked for."""
+    if not has_any_aside(record):
+        return record
+    return replace(record, input=call.input, output=call.output, error=call.error)

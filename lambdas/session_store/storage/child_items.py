@@ -2,14 +2,16 @@
 
 What nothing changes in place (message contents, tool inputs and outcomes) is kept
 as JSON text: one attribute, every digit as it came, and no cost for a map's
-structure. A session's state is a map, for its keys are updated one by one.
+structure. What is too large for that is a map of its size and hash, and lies in the payload bucket.
+A session's state is a map, for its keys are updated one by one.
 """
 
 from typing import Final
 
 from session_store.domain.claim import ClaimStatus
-from session_store.domain.json_values import decode_stored, encode
+from session_store.domain.json_values import JsonValue, decode_stored, encode
 from session_store.domain.message import Message
+from session_store.domain.payload import BYTES, SHA256, StoredPayload, told
 from session_store.domain.times import from_iso, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.schema import (
@@ -45,7 +47,7 @@ def message_item(message: Message, *, region: str) -> Item:
             A.PK: session_pk(message.session_id),
             A.SK: message_sk(message.message_id),
             A.ENTITY: Entity.MESSAGE,
-            A.CONTENT: encode(message.content).decode(),
+            A.CONTENT: _stored(message.content),
             A.CONTENT_HASH: message.content_hash,
             A.APPENDED_AT: iso(message.appended_at),
             A.TTL: message.ttl,
@@ -61,7 +63,7 @@ def message_from(item: Item) -> Message:
     return Message(
         session_id=session_id_of(stored),
         message_id=str(stored[A.SK]).removeprefix(CONTEXT_SK_PREFIX),
-        content=decode_stored(stored[A.CONTENT]),
+        content=_payload(stored[A.CONTENT]),
         content_hash=stored[A.CONTENT_HASH],
         appended_at=from_iso(stored[A.APPENDED_AT]),
         ttl=stored[A.TTL],
@@ -120,9 +122,9 @@ def record_item(record: ToolCallRecord, *, region: str) -> Item:
             A.TOOL_CALL_ID: record.tool_call_id,
             A.TOOL_NAME: record.tool_name,
             A.CLAIM_STATUS: record.status,
-            A.INPUT: encode(record.input).decode(),
-            A.OUTPUT: encode(record.output).decode(),
-            A.ERROR: encode(record.error).decode(),
+            A.INPUT: _stored(record.input),
+            A.OUTPUT: _stored(record.output),
+            A.ERROR: _stored(record.error),
             A.STARTED_AT: iso(record.started_at),
             A.COMPLETED_AT: iso(record.completed_at),
             A.DURATION_MS: record.duration_ms,
@@ -142,9 +144,9 @@ def record_from(item: Item) -> ToolCallRecord:
         tool_call_id=stored[A.TOOL_CALL_ID],
         tool_name=stored[A.TOOL_NAME],
         status=ClaimStatus(stored[A.CLAIM_STATUS]),
-        input=decode_stored(stored[A.INPUT]),
-        output=decode_stored(stored[A.OUTPUT]),
-        error=decode_stored(stored[A.ERROR]),
+        input=_payload(stored[A.INPUT]),
+        output=_payload(stored[A.OUTPUT]),
+        error=_payload(stored[A.ERROR]),
         started_at=from_iso(stored[A.STARTED_AT]),
         completed_at=from_iso(stored[A.COMPLETED_AT]),
         duration_ms=stored[A.DURATION_MS],
@@ -152,3 +154,16 @@ def record_from(item: Item) -> ToolCallRecord:
         ttl=stored[A.TTL],
         author=author_from(stored),
     )
+
+
+def _stored(payload: JsonValue | StoredPayload) -> JsonValue:
+    if isinstance(payload, StoredPayload):
+        return told(size=payload.size, sha256=payload.sha256)
+    return encode(payload).decode()
+
+
+def _payload(stored: JsonValue) -> JsonValue | StoredPayload:
+    """A text is the payload itself; a map tells of one that lies elsewhere."""
+    if isinstance(stored, str):
+        return decode_stored(stored)
+    return StoredPayload(size=stored[BYTES], sha256=stored[SHA256])
