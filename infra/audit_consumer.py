@@ -63,7 +63,9 @@ class AuditConsumer(TableFunction):
             },
         )
         self.quarantine = quarantine
-        self.dead_letters = queue(self, "DeadLetters", shared=shared, name=names.STREAM_DEAD_LETTERS)
+        self.dead_letters = queue(
+            self, "DeadLetters", config=config, key=shared.key, name=names.STREAM_DEAD_LETTERS
+        )
         self.allow("dynamodb:PutItem", on=self.audit_table_arn)
         self.allow("sqs:SendMessage", on=cleanup.queue.queue_arn)
         self.allow("s3:PutObject", on=quarantine.arn_for_objects(f"{QUARANTINE_PREFIX}*"))
