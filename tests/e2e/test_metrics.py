@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from session_store.metric_names import NAMESPACE, Metric, Property
+from session_store.metric_names import COLD_START, FUNCTION_NAME, NAMESPACE, Metric, Property
 from tests.support.calls import Acting
 from tests.support.emulator import LiveStack
 from tests.support.logs import log_lines
@@ -66,9 +66,27 @@ def test_the_census_counts_under_its_own_role(deployed: LiveStack, api: Acting) 
     assert "FunctionError" not in answer
     deadline = time.monotonic() + PATIENCE
     gauges: dict[str, float] = {}
-    while len(gauges) < 4 and time.monotonic() < deadline:
+    while len(gauges) < 5 and time.monotonic() < deadline:
         lines = [line for line in told(deployed) if Metric.LIVING_SESSIONS in line]
-        gauges = {line["status"]: line[Metric.LIVING_SESSIONS][0] for line in lines}
+        gauges = {line.get("status", "all"): line[Metric.LIVING_SESSIONS][0] for line in lines}
         assert {line["_aws"]["CloudWatchMetrics"][0]["Namespace"] for line in lines} <= {NAMESPACE}
-    assert set(gauges) == {"initializing", "active", "closing", "closed"}
+    assert set(gauges) == {"all", "initializing", "active", "closing", "closed"}
     assert gauges["initializing"] >= 1
+
+
+def test_every_function_tells_of_its_cold_start_under_the_name_that_it_has(
+    deployed: LiveStack, api: Acting
+) -> None:
+    api.call("GET", "/health")
+    behind = ("audit_consumer", "expiry_cleanup", "expiry_watch", "heartbeat", "session_census")
+    for package in behind:
+        invoked = deployed.emulator.client("lambda").invoke(
+            FunctionName=deployed.function(package), Payload=json.dumps({"Records": []})
+        )
+        assert "FunctionError" not in invoked, package
+    expected = Counter(deployed.function(package) for package in ("session_api", *behind))
+
+    def cold() -> Counter[str]:
+        return Counter({line[FUNCTION_NAME] for line in told(deployed) if COLD_START in line})
+
+    assert until_it_is(expected, cold) == expected
