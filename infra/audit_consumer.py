@@ -15,6 +15,7 @@ from constructs import Construct
 
 from infra import names
 from infra.alarms import LONG, counted
+from infra.buckets import bucket
 from infra.cleanup import CleanupQueue
 from infra.config import Config
 from infra.queues import queue
@@ -109,17 +110,8 @@ def _mapping(table: dynamodb.ITableV2, dead_letters: sqs.IQueue) -> event_source
 
 def _quarantine(scope: Construct, *, config: Config, key: kms.IKey | None) -> s3.Bucket:
     """Records that nobody understood, kept whole for as long as somebody may want to look."""
-    return s3.Bucket(
-        scope,
-        "Quarantine",
-        encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
-        encryption_key=key,
-        bucket_key_enabled=None if key is None else True,
-        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        enforce_ssl=not config.is_local,
-        lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(QUARANTINE_DAYS))],
-        removal_policy=config.removal,
-    )
+    kept = s3.LifecycleRule(expiration=Duration.days(QUARANTINE_DAYS))
+    return bucket(scope, "Quarantine", config=config, key=key, lifecycle=[kept])
 
 
 def table_with_stream(scope: Construct, *, shared: Shared, primary: dynamodb.ITableV2) -> dynamodb.ITableV2:

@@ -12,6 +12,7 @@ from aws_cdk import aws_scheduler_targets as targets
 from constructs import Construct
 
 from infra import names
+from infra.buckets import bucket
 from infra.config import Config
 from infra.config_values import ExportSchedule
 from infra.queues import queue
@@ -108,18 +109,13 @@ def _bucket(scope: Construct, config: Config, *, key: kms.IKey | None) -> s3.Buc
         storage_class=s3.StorageClass.GLACIER_INSTANT_RETRIEVAL,
         transition_after=Duration.days(COLD_AFTER_DAYS),
     )
-    return s3.Bucket(
+    return bucket(
         scope,
         "Bucket",
-        encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
-        encryption_key=key,
-        bucket_key_enabled=None if key is None else True,
-        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-        enforce_ssl=True,
-        minimum_tls_version=1.2,
+        config=config,
+        key=key,
         versioned=True,
-        lifecycle_rules=[
+        lifecycle=[
             s3.LifecycleRule(
                 expiration=Duration.days(kept),
                 noncurrent_version_expiration=Duration.days(UNDONE_DAYS),
@@ -127,5 +123,4 @@ def _bucket(scope: Construct, config: Config, *, key: kms.IKey | None) -> s3.Buc
                 transitions=[cold] if kept >= COLD_AFTER_DAYS + COLD_AT_LEAST_DAYS else None,
             )
         ],
-        removal_policy=config.removal,
     )

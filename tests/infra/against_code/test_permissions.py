@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from infra.table_function import INTERFACE_ACTIONS, TABLE_KEY_ACTIONS
+from infra.key_use import BOTH_WAYS
+from infra.table_function import INTERFACE_ACTIONS
 from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv
 from tests.infra.against_code.conftest import Driven, packages, variables
 from tests.infra.conftest import HASH, Synthesized, as_text
@@ -93,7 +94,7 @@ def test_a_key_is_used_through_the_services_that_are_called_and_for_what_they_do
             for statement in optional_sealed.statements(optional_sealed.function(package), region=region)
             if "kms:" in str(statement["Action"])
         }
-        assert granted.pop("dynamodb") == list(TABLE_KEY_ACTIONS)
+        assert granted.pop("dynamodb") == list(BOTH_WAYS)
         spelled = {service: {a} if isinstance(a, str) else set(a) for service, a in granted.items()}
         assert spelled == needed, package
 
