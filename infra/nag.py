@@ -10,7 +10,7 @@ from aws_cdk import Acknowledgment, App, Stack, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from infra.audit_export import PREFIX
-from infra.cache_stack import CacheStack
+from infra.cache.stack import CacheStack
 from infra.config import Config
 from infra.config_values import Encryption
 from infra.data_stack import DataStack

@@ -15,7 +15,7 @@ from constructs import Construct
 from infra import names
 from infra.alarms import Alarms
 from infra.bundling import dependency_layer, function_sources, platform_for
-from infra.cache_network import Placement
+from infra.cache.network import Placement
 from infra.config import Config
 from infra.key_use import BOTH_WAYS
 from session_store.metric_names import NAMESPACE, service_of

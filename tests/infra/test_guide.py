@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 import pytest
 
 from infra import names
+from infra.api.rest_api import ACCESS_LOG
 from infra.config import Config
 from infra.options import options
-from infra.rest_api import ACCESS_LOG
 from tests.infra.conftest import ROOT, Synthesized
 from tests.support.api import InProcessApi
 from tests.support.world import WatchedSessions, World

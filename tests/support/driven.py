@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from infra.api_function import STREAMS_URL
+from infra.api.function import STREAMS_URL
 from local.emulator import ACCOUNT, Emulator
 from local.signed_http import Answer
 from session_store import schema
@@ -178,7 +178,7 @@ def _redrive(api: InHand, ground: Ground) -> None:
 
 
 def _every_route(api: InHand) -> None:
-    from infra.routes import routes  # noqa: PLC0415 - it reads a file
+    from infra.api.routes import routes  # noqa: PLC0415 - it reads a file
 
     def fits(path: str, template: str) -> bool:
         parts = list(zip(path.split("/"), template.split("/"), strict=False))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from infra.api_function import STREAMS_URL
+from infra.api.function import STREAMS_URL
 from infra.bundling import SOURCES
 from session_store import settings
 from session_store.schema import CleanupEnv, Env
