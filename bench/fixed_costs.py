@@ -12,6 +12,7 @@ from aws_cdk import App
 
 from bench.prices import HOURS, Meter, Usage
 from infra.app_builder import build
+from session_store.domain.session import Status
 from session_store.metric_names import Metric
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -20,6 +21,12 @@ DEPLOYMENTS: Final[Mapping[str, Mapping[str, object]]] = {
     "dev": {"stage": "dev"},
     "prod": {"stage": "prod"},
     "prod, three regions": {"stage": "prod", "regions": THREE},
+    "prod, with a cache and a key of its own": {
+        "stage": "prod",
+        "daxNodes": 3,
+        "egress": "nat",
+        "encryption": "customer_managed",
+    },
 }
 MINUTES: Final = HOURS * 60
 POLLS: Final = 5 * 3 * MINUTES
@@ -60,7 +67,7 @@ def fixed_costs(resources: Sequence[Resource], *, a_run: Usage) -> Sequence[Fixe
     regions = len(found.of("AWS::ApiGateway::RestApi"))
     counts: Mapping[str, tuple[float, Usage]] = {
         "alarms": _each(Meter.ALARM, sum(map(_metrics, found.of("AWS::CloudWatch::Alarm")))),
-        "metrics of the functions, at most": _each(Meter.METRIC, len(Metric) * regions),
+        "metrics of the functions, at most": _each(Meter.METRIC, found.own_metrics() * regions),
         "metrics by route, at most": _each(Meter.METRIC, METHOD_METRICS * found.measured_methods()),
         "dashboards": _each(Meter.DASHBOARD, len(found.of("AWS::CloudWatch::Dashboard"))),
         "keys": _each(Meter.KEY, len(found.of("AWS::KMS::Key", "AWS::KMS::ReplicaKey"))),
@@ -95,6 +102,11 @@ class _Found:
     def properties(self, kind: str) -> Iterator[Mapping[str, Any]]:
         for resource in self.of(kind):
             yield resource["Properties"]
+
+    def own_metrics(self) -> int:
+        """Of one region: what ``metric_names`` lists, living sessions by status too, and cold starts."""
+        handlers = {str(function["Handler"]) for function in self.properties("AWS::Lambda::Function")}
+        return len(Metric) + len(Status) + sum(handler.endswith(".handler.handler") for handler in handlers)
 
     def measured_methods(self) -> int:
         """Methods, if the stages of their APIs measure them one by one."""

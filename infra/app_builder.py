@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aws_cdk import App, Environment, Stack, Tags
 
 from infra import names
-from infra.cache_stack import CacheStack
+from infra.cache.stack import CacheStack
 from infra.config import Config
 from infra.config_values import Encryption
 from infra.dashboard.stack import DashboardStack

@@ -5,16 +5,19 @@ from typing import TYPE_CHECKING, Final, cast
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import names
 from infra.alarms import LONG, counted
+from infra.buckets import bucket
 from infra.cleanup import CleanupQueue
-from infra.payload_bucket import regional_bucket
+from infra.config import Config
 from infra.queues import queue
 from infra.table_function import Shared, TableFunction
 from session_store.metric_names import Metric
@@ -45,8 +48,7 @@ class AuditConsumer(TableFunction):
         cleanup: CleanupQueue,
     ) -> None:
         config = shared.config
-        # Kept for as long as somebody may want to look.
-        quarantine = regional_bucket(scope, "Quarantine", shared=shared, days=QUARANTINE_DAYS)
+        quarantine = _quarantine(scope, config=config, key=shared.key)
         super().__init__(
             scope,
             construct_id,
@@ -62,7 +64,9 @@ class AuditConsumer(TableFunction):
             },
         )
         self.quarantine = quarantine
-        self.dead_letters = queue(self, "DeadLetters", shared=shared, name=names.STREAM_DEAD_LETTERS)
+        self.dead_letters = queue(
+            self, "DeadLetters", config=config, key=shared.key, name=names.STREAM_DEAD_LETTERS
+        )
         self.allow("dynamodb:PutItem", on=self.audit_table_arn)
         self.allow("sqs:SendMessage", on=cleanup.queue.queue_arn)
         self.allow("s3:PutObject", on=quarantine.arn_for_objects(f"{QUARANTINE_PREFIX}*"))
@@ -102,6 +106,12 @@ def _mapping(table: dynamodb.ITableV2, dead_letters: sqs.IQueue) -> event_source
         on_failure=event_sources.SqsDlq(dead_letters),
         filters=[lambda_.FilterCriteria.filter(no_heartbeat)],
     )
+
+
+def _quarantine(scope: Construct, *, config: Config, key: kms.IKey | None) -> s3.Bucket:
+    """Records that nobody understood, kept whole for as long as somebody may want to look."""
+    kept = s3.LifecycleRule(expiration=Duration.days(QUARANTINE_DAYS))
+    return bucket(scope, "Quarantine", config=config, key=key, lifecycle=[kept])
 
 
 def table_with_stream(scope: Construct, *, shared: Shared, primary: dynamodb.ITableV2) -> dynamodb.ITableV2:

@@ -9,11 +9,13 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_scheduler_targets as targets
-from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra import names
+from infra.buckets import bucket
 from infra.config import Config
 from infra.config_values import ExportSchedule
+from infra.queues import queue
 
 PREFIX: Final = "audit"
 COLD_AFTER_DAYS: Final = 30
@@ -28,8 +30,6 @@ KEY_ACTIONS: Final = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey")
 ATTEMPTS: Final = 5
 MOST_AGE: Final = Duration.hours(2)
 """Of a run. Its token makes an export only once for eight hours."""
-
-LETTERS_RETENTION: Final = Duration.days(14)
 
 SCHEDULES: Final = {
     ExportSchedule.DAILY: scheduler.ScheduleExpression.cron(minute="15", hour="3"),
@@ -53,13 +53,7 @@ class AuditExport(Construct):
         super().__init__(scope, construct_id)
         self._key = key
         self.bucket = _bucket(self, config, key=key)
-        self.dead_letters = sqs.Queue(
-            self,
-            "DeadLetters",
-            retention_period=LETTERS_RETENTION,
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
-        )
+        self.dead_letters = queue(self, "DeadLetters", config=config, key=key, name=names.EXPORT_DEAD_LETTERS)
         scheduler.Schedule(
             self,
             "Schedule",
@@ -102,7 +96,7 @@ class AuditExport(Construct):
         return {"S3SseAlgorithm": "KMS", "S3SseKmsKeyId": self._key.key_arn}
 
     def _key_statements(self) -> list[iam.PolicyStatement]:
-        """The table is read and the objects are written under the key."""
+        """The table is read, and objects and dead letters are written, under the key."""
         if self._key is None:
             return []
         return [iam.PolicyStatement(actions=list(KEY_ACTIONS), resources=[self._key.key_arn])]
@@ -115,18 +109,13 @@ def _bucket(scope: Construct, config: Config, *, key: kms.IKey | None) -> s3.Buc
         storage_class=s3.StorageClass.GLACIER_INSTANT_RETRIEVAL,
         transition_after=Duration.days(COLD_AFTER_DAYS),
     )
-    return s3.Bucket(
+    return bucket(
         scope,
         "Bucket",
-        encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
-        encryption_key=key,
-        bucket_key_enabled=None if key is None else True,
-        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-        enforce_ssl=True,
-        minimum_tls_version=1.2,
+        config=config,
+        key=key,
         versioned=True,
-        lifecycle_rules=[
+        lifecycle=[
             s3.LifecycleRule(
                 expiration=Duration.days(kept),
                 noncurrent_version_expiration=Duration.days(UNDONE_DAYS),
@@ -134,5 +123,4 @@ def _bucket(scope: Construct, config: Config, *, key: kms.IKey | None) -> s3.Buc
                 transitions=[cold] if kept >= COLD_AFTER_DAYS + COLD_AT_LEAST_DAYS else None,
             )
         ],
-        removal_policy=config.removal,
     )

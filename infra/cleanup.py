@@ -39,11 +39,18 @@ class CleanupQueue(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         super().__init__(scope, construct_id)
-        self.dead_letters = queue(self, "DeadLetters", shared=shared, name=names.CLEANUP_DEAD_LETTERS)
+        self.dead_letters = queue(
+            self,
+            "DeadLetters",
+            config=shared.config,
+            key=shared.key,
+            name=names.CLEANUP_DEAD_LETTERS,
+        )
         self.queue = queue(
             self,
             "Queue",
-            shared=shared,
+            config=shared.config,
+            key=shared.key,
             name=names.CLEANUP_QUEUE,
             visibility=VISIBILITY,
             gives_up_to=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),

@@ -13,17 +13,9 @@ from constructs import Construct
 
 from infra import names
 from infra.config import Config
+from infra.key_use import BOTH_WAYS
 
 ALARM_ACTIONS: Final = ("kms:Decrypt", "kms:GenerateDataKey")
-LOG_ACTIONS: Final = (
-    "kms:Decrypt",
-    "kms:DescribeKey",
-    "kms:Encrypt",
-    "kms:GenerateDataKey",
-    "kms:GenerateDataKeyWithoutPlaintext",
-    "kms:ReEncryptFrom",
-    "kms:ReEncryptTo",
-)
 
 
 class KeyStack(Stack):
@@ -99,7 +91,7 @@ class KeyStack(Stack):
                 ),
                 iam.PolicyStatement(
                     sid="Logs",
-                    actions=list(LOG_ACTIONS),
+                    actions=list(BOTH_WAYS),
                     resources=["*"],
                     principals=[iam.ServicePrincipal(f"logs.{self.region}.amazonaws.com")],
                     conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": logs}},

@@ -10,8 +10,9 @@ from aws_cdk import Acknowledgment, App, Stack, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from infra.audit_export import PREFIX
-from infra.cache_stack import CacheStack
+from infra.cache.stack import CacheStack
 from infra.config import Config
+from infra.config_values import Encryption
 from infra.data_stack import DataStack
 from infra.regional_stack import RegionalStack
 from session_store.schema import QUARANTINE_PREFIX
@@ -24,7 +25,7 @@ def acknowledged(stack: Stack, *, config: Config) -> dict[str, str]:
     """The findings in a stack that stand, by id, each with its reason."""
     match stack:
         case DataStack():
-            return _of_data(stack)
+            return _of_data(stack, config=config)
         case CacheStack():
             return _of_cache()
         case RegionalStack():
@@ -33,8 +34,10 @@ def acknowledged(stack: Stack, *, config: Config) -> dict[str, str]:
             return {}
 
 
-def _of_data(stack: DataStack) -> dict[str, str]:
+def _of_data(stack: DataStack, *, config: Config) -> dict[str, str]:
     reasons: dict[str, str] = {}
+    if stack.changes is not None and config.encryption is Encryption.CUSTOMER_MANAGED:
+        reasons["AwsSolutions-KDS3"] = "The key is one of the account owner's own, as everywhere."
     export = stack.audit_export
     if export is not None:
         bucket = stack.get_logical_id(cast("CfnElement", export.bucket.node.default_child))

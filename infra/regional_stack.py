@@ -7,24 +7,24 @@ from constructs import Construct
 
 from infra.alarm_topic import alarm_topic
 from infra.alarms import Alarms
-from infra.api_alarms import alarm_on_api
-from infra.api_function import ApiFunction
+from infra.api.alarms import alarm_on_api
+from infra.api.function import ApiFunction
+from infra.api.rest_api import SessionRestApi
+from infra.api.web_acl import WebAcl
 from infra.audit_consumer import AuditConsumer, table_with_stream
-from infra.cache_network import Placement
+from infra.cache.cluster import watch_cluster
+from infra.cache.network import Placement
 from infra.cleanup import CleanupQueue, ExpiryCleanup
 from infra.config import Config
-from infra.dax_cluster import watch_cluster
 from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
 from infra.heartbeat import Heartbeat
 from infra.payload_bucket import PayloadBucket
 from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.replication_alarms import watch_replication
-from infra.rest_api import SessionRestApi
 from infra.session_census import SessionCensus
 from infra.table_alarms import alarm_on_tables
 from infra.table_function import Shared, dependencies_layer
-from infra.web_acl import WebAcl
 
 
 class RegionalStack(Stack):

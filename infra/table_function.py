@@ -15,8 +15,9 @@ from constructs import Construct
 from infra import names
 from infra.alarms import Alarms
 from infra.bundling import dependency_layer, function_sources, platform_for
-from infra.cache_network import Placement
+from infra.cache.network import Placement
 from infra.config import Config
+from infra.key_use import BOTH_WAYS
 from session_store.metric_names import NAMESPACE, service_of
 from session_store.schema import Env
 
@@ -32,18 +33,6 @@ INTERFACE_ACTIONS: Final = (
     "ec2:UnassignPrivateIpAddresses",
 )
 """What Lambda asks for in the name of a function that stands in a VPC."""
-
-
-TABLE_KEY_ACTIONS: Final = (
-    "kms:Decrypt",
-    "kms:DescribeKey",
-    "kms:Encrypt",
-    "kms:GenerateDataKey",
-    "kms:GenerateDataKeyWithoutPlaintext",
-    "kms:ReEncryptFrom",
-    "kms:ReEncryptTo",
-)
-"""What DynamoDB does with a table's key for one who reads and writes: as CDK grants it, wildcards spelled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +113,7 @@ class TableFunction(Construct):
             environment={**_environment(config, package), **environment},
             **_placed(placement),
         )
-        self.allow_key(*TABLE_KEY_ACTIONS, through="dynamodb")
+        self.allow_key(*BOTH_WAYS, through="dynamodb")
         if placement is not None:
             self._let_lambda_connect()
         self.alarms.on_throttles(self.function, service_of(package))

@@ -1,6 +1,6 @@
 """What the store is used for: sessions, tool calls, messages, and how often writers meet."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -45,15 +45,16 @@ def _living(watched: Watched) -> Row:
     """Where they are counted at all."""
     if CENSUS not in watched.packages:
         return []
-    return [graph(watched, "Living sessions, by status", map(_in_status, STATUSES))]
+    by_status = (_census(status, {STATUS: status}) for status in STATUSES)
+    return [graph(watched, "Living sessions, by status", [_census("all", {}), *by_status])]
 
 
-def _in_status(status: str) -> cloudwatch.Metric:
+def _census(label: str, dimensions: Mapping[str, str]) -> cloudwatch.Metric:
     return cloudwatch.Metric(
         namespace=NAMESPACE,
         metric_name=Metric.LIVING_SESSIONS.value,
-        dimensions_map={SERVICE: service_of(CENSUS), STATUS: status},
+        dimensions_map={SERVICE: service_of(CENSUS), **dimensions},
         statistic="Maximum",
-        label=status,
+        label=label,
         period=LONG,
     )

@@ -9,9 +9,9 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from infra import names
+from infra.api.rest_api import STAGE_NAME
+from infra.api.routes import Route
 from infra.dashboard.watched import Watched
-from infra.rest_api import STAGE_NAME
-from infra.routes import Route
 from session_store.metric_names import NAMESPACE, SERVICE, Metric, service_of
 
 MINUTE: Final = Duration.minutes(1)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from infra.api.routes import routes
 from infra.dashboard.metrics import Counted, counted, of_api, of_route
 from infra.dashboard.panels import TALL, Row, graph
 from infra.dashboard.watched import Watched
-from infra.routes import routes
 from session_store.metric_names import Metric
 
 PROBLEMS: Final[tuple[Counted, ...]] = (

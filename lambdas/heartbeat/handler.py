@@ -18,7 +18,7 @@ heart = open_heart(read_settings(os.environ))
 
 
 @logger.inject_lambda_context
-@metrics.log_metrics
+@metrics.log_metrics(capture_cold_start_metric=True)
 def handler(_: dict[str, Any], context: LambdaContext) -> None:
     heart.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
     since_last_ms = heart.beat(request_id=context.aws_request_id)

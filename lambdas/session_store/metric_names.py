@@ -8,7 +8,7 @@ SERVICE: Final = "service"
 """The dimension of every metric: which function counted, as ``service_of`` names it."""
 
 STATUS: Final = "status"
-"""The second dimension of ``LivingSessions``, and of nothing else: a session's status."""
+"""The second dimension of ``LivingSessions``: a session's status. Without it, it is all of them."""
 
 
 class Property(StrEnum):
@@ -20,7 +20,7 @@ class Property(StrEnum):
 
 
 COLD_START: Final = "ColdStart"
-"""Powertools' own, in our namespace: counted by a function whose handler asks for it."""
+"""Powertools' own, in our namespace: counted by every function."""
 
 FUNCTION_NAME: Final = "function_name"
 """The dimension that it has beside ``SERVICE``."""
@@ -81,7 +81,7 @@ class Metric(StrEnum):
 
     # session_census
     LIVING_SESSIONS = "LivingSessions"
-    """How many there are, by ``STATUS``: a gauge, counted every ``censusMinutes``."""
+    """How many there are, in all and by ``STATUS``: a gauge, counted every ``censusMinutes``."""
 
     # heartbeat
     HEARTBEATS = "Heartbeats"

@@ -18,6 +18,7 @@ from bench.spending import (
 from bench.workload import Row
 from session_api import resolver
 from session_api.operations import OPERATIONS
+from session_store.domain.session import Status
 from session_store.metric_names import Metric
 
 
@@ -147,12 +148,14 @@ def test_what_stands_in_the_templates_is_counted_and_priced() -> None:
         resource("AWS::Events::Rule", EventPattern={}),
         resource("AWS::Lambda::EventSourceMapping", StartingPosition="TRIM_HORIZON"),
         resource("AWS::Lambda::EventSourceMapping"),
+        resource("AWS::Lambda::Function", Handler="session_api.handler.handler"),
+        resource("AWS::Lambda::Function", Handler="index.handler"),
     ]
     counted = {fixed.name: fixed for fixed in of(templates, a_run=Usage({Meter.INVOCATION: 1}))}
     dollars = {name: round(fixed.usage.dollars(), 2) for name, fixed in counted.items()}
     assert dollars == {
         "alarms": 0.30,
-        "metrics of the functions, at most": round(0.30 * len(Metric), 2),
+        "metrics of the functions, at most": round(0.30 * (len(Metric) + len(Status) + 1), 2),
         "metrics by route, at most": 1.50,
         "dashboards": 3.00,
         "keys": 2.00,

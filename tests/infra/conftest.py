@@ -28,6 +28,8 @@ OPTIONS: Mapping[str, object] = {
     "auditExport": "weekly",
 }
 
+SEALED_OPTIONS: Mapping[str, object] = {**OPTIONS, "encryption": "customer_managed", "alarmTopic": True}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synthesized:
@@ -223,6 +225,12 @@ def local(synthesize: Synthesize) -> Synthesized:
 def optional(synthesize: Synthesize) -> Synthesized:
     """One region of no account, with all that may stand around the API and the tables."""
     return synthesize(**OPTIONS)
+
+
+@pytest.fixture(scope="session")
+def optional_sealed(synthesize: Synthesize) -> Synthesized:
+    """The same under a key of our own, with a topic."""
+    return synthesize(**SEALED_OPTIONS)
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from infra.cache_network import zones
-from infra.dax_cluster import cluster_name
+from infra.cache.cluster import cluster_name
+from infra.cache.network import zones
 from infra.table_function import INTERFACE_ACTIONS
 from tests.infra.conftest import PACKAGES, Synthesized, as_text
 from tests.infra.test_config import read

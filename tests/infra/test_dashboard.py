@@ -3,9 +3,9 @@
 import pytest
 
 from infra import names
+from infra.api.routes import routes
 from infra.dashboard import business
 from infra.dashboard.summary import MOST_ALARMS
-from infra.routes import routes
 from session_store.domain.session import Status
 from session_store.metric_names import COLD_START, Metric
 from session_store.schema import INDEXES

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aws_cdk import Duration
 
-from infra.api_function import TIMEOUT
+from infra.api.function import TIMEOUT
 from session_store.schema import Env
 from tests.infra.conftest import PACKAGES, REGIONS, Synthesized, is_cdks_own
 

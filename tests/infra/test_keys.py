@@ -1,6 +1,8 @@
 """A key of our own: one multi-Region key, a replica in each other region, and all data at rest under it."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
@@ -133,6 +135,67 @@ def test_the_quarantine_is_under_the_key_of_its_region(sealed: Synthesized, regi
         assert rule["BucketKeyEnabled"] is True
         by = rule["ServerSideEncryptionByDefault"]
         assert (by["SSEAlgorithm"], as_text(by["KMSMasterKeyID"])) == ("aws:kms", key_of(region))
+
+
+def test_all_that_may_hold_data_is_under_the_key_wherever_it_stands(optional_sealed: Synthesized) -> None:
+    """What leaves the tables, what waits, and every log: of all stacks."""
+    kinds: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
+        "AWS::Kinesis::Stream": lambda found: found["StreamEncryption"]["KeyId"],
+        "AWS::Logs::LogGroup": lambda found: found["KmsKeyId"],
+        "AWS::S3::Bucket": lambda found: found["BucketEncryption"]["ServerSideEncryptionConfiguration"][0][
+            "ServerSideEncryptionByDefault"
+        ]["KMSMasterKeyID"],
+        "AWS::SNS::Topic": lambda found: found["KmsMasterKeyId"],
+        "AWS::SQS::Queue": lambda found: found["KmsMasterKeyId"],
+    }
+    key = "<SessionStore-dev-Key-us-east-1.PublishOutputFnGetAttKeyArn>"
+    for kind, named in kinds.items():
+        under = {name: as_text(named(each["Properties"])) for name, each in by_name(optional_sealed, kind)}
+        assert under == dict.fromkeys(under, key), kind
+        assert under, kind
+
+
+def by_name(synthesized: Synthesized, kind: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    return synthesized.resources(kind).items()
+
+
+def test_every_log_group_is_one_that_the_key_lets_be_encrypted(optional_sealed: Synthesized) -> None:
+    """CloudFormation begins the name of one that has none with its stack's."""
+    region = "us-east-1"
+    *_, logs = policy_of(optional_sealed, region)
+    let = [as_text(each) for each in logs["Condition"]["ArnLike"]["kms:EncryptionContext:aws:logs:arn"]]
+    for name, group in by_name(optional_sealed, "AWS::Logs::LogGroup"):
+        stack, _, logical_id = name.partition("/")
+        called = group["Properties"].get("LogGroupName", f"{stack}-{logical_id}-x")
+        arn = f"arn:aws:logs:{region}:<AWS::AccountId>:log-group:{called}"
+        assert [each for each in let if fnmatchcase(arn, each)], arn
+
+
+def test_an_export_is_written_under_the_key_by_a_role_that_may_use_it(optional_sealed: Synthesized) -> None:
+    ((_, schedule),) = by_name(optional_sealed, "AWS::Scheduler::Schedule")
+    request = json.loads(as_text(schedule["Properties"]["Target"]["Input"]))
+    key = "<SessionStore-dev-Key-us-east-1.PublishOutputFnGetAttKeyArn>"
+    assert (request["S3SseAlgorithm"], request["S3SseKmsKeyId"]) == ("KMS", key)
+    (policy,) = optional_sealed.of_stack("-Data", "AWS::IAM::Policy").values()
+    granted = {
+        as_text(statement["Resource"]): statement["Action"]
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+    }
+    assert granted[key] == ["kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey"]
+
+
+def test_the_cluster_may_have_the_tables_items_decrypted_through_dynamodb_alone(
+    optional_sealed: Synthesized,
+) -> None:
+    statements = [
+        statement
+        for policy in optional_sealed.of_stack("Cache-us-east-1", "AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if "kms:" in str(statement["Action"])
+    ]
+    (statement,) = statements
+    assert statement["Action"] == ["kms:Decrypt", "kms:DescribeKey"]
+    assert statement["Condition"] == {"StringEquals": {"kms:ViaService": "dynamodb.us-east-1.amazonaws.com"}}
 
 
 @IN_EACH_REGION

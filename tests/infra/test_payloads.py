@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from session_api.bodies import NINETY_DAYS
+from session_store.domain.window import LONGEST_LIFE
 from session_store.schema import PayloadEnv
 from tests.infra.conftest import Synthesize, Synthesized, as_text
 
-DAYS_OF_THE_LONGEST_SESSION = NINETY_DAYS // 86_400
+DAYS_OF_THE_LONGEST_SESSION = LONGEST_LIFE // 86_400
 
 
 def of_payloads(synthesized: Synthesized, kind: str) -> list[Mapping[str, Any]]:

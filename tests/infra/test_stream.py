@@ -102,13 +102,15 @@ def test_the_quarantine_is_reached_by_tls_alone_but_in_the_emulator(
     dev: Synthesized, local: Synthesized
 ) -> None:
     policy = of_quarantine(dev, "AWS::S3::BucketPolicy")["Properties"]
-    (statement,) = policy["PolicyDocument"]["Statement"]
-    assert (statement["Effect"], statement["Action"]) == ("Deny", "s3:*")
-    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
-    assert [as_text(resource) for resource in statement["Resource"]] == [
-        "<Quarantine.Arn>",
-        "<Quarantine.Arn>/*",
+    statements = policy["PolicyDocument"]["Statement"]
+    assert [statement["Condition"] for statement in statements] == [
+        {"Bool": {"aws:SecureTransport": "false"}},
+        {"NumericLessThan": {"s3:TlsVersion": 1.2}},
     ]
+    for statement in statements:
+        assert (statement["Effect"], statement["Action"]) == ("Deny", "s3:*")
+        resources = [as_text(resource) for resource in statement["Resource"]]
+        assert resources == ["<Quarantine.Arn>", "<Quarantine.Arn>/*"]
     assert local.properties("AWS::S3::BucketPolicy") == []
 
 

@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from infra.api.function import STREAMS_URL
 from local.emulator import ACCOUNT, Emulator
 from local.signed_http import Answer
 from session_store import schema
@@ -82,6 +83,7 @@ class Ground:
             RedriveEnv.CLEANUP_DEAD_LETTERS_URL: self.places.urls["cleanup"],
             RedriveEnv.CONSUMER_FUNCTION: self.places.table,
             CleanupEnv.REVOCATION_ENDPOINT: self.server.url,
+            STREAMS_URL: self.emulator.endpoint,
         }
 
     def environment(self, template: Mapping[str, str]) -> dict[str, str]:
@@ -176,7 +178,7 @@ def _redrive(api: InHand, ground: Ground) -> None:
 
 
 def _every_route(api: InHand) -> None:
-    from infra.routes import routes  # noqa: PLC0415 - it reads a file
+    from infra.api.routes import routes  # noqa: PLC0415 - it reads a file
 
     def fits(path: str, template: str) -> bool:
         parts = list(zip(path.split("/"), template.split("/"), strict=False))
@@ -228,6 +230,16 @@ def drive_watch(module: Any, ground: Ground) -> None:
     assert warned.warned_ttl == soon.ttl
 
 
+def drive_heartbeat(module: Any, _: Ground) -> None:
+    for _run in range(2):
+        module.handler({}, Context("heartbeat"))
+
+
+def drive_census(module: Any, ground: Ground) -> None:
+    ground.storage.sessions.create(a_session(ttl=int(time.time()) + 600, owner=OWNER))
+    module.handler({}, Context("session-census"))
+
+
 def _succeed(answers: Mapping[str, Answer]) -> None:
     failed = {name: answer for name, answer in answers.items() if not 200 <= answer.status < 300}
     assert not failed, failed
@@ -238,6 +250,8 @@ DRIVES: Final[Mapping[str, Drive]] = {
     "audit_consumer": drive_consumer,
     "expiry_cleanup": drive_cleanup,
     "expiry_watch": drive_watch,
+    "heartbeat": drive_heartbeat,
+    "session_census": drive_census,
 }
 
 

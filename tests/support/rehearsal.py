@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from local.credentials import REGION
+from local.credentials import REGION, TENANTS
 from local.deployment import STAGE, Cdk, Deployed, DeploymentError, admit_plain_http, outputs, synthesize
 from local.emulator import ACCOUNT, Emulator
 from local.principals import DELEGATES, provision

@@ -26,6 +26,13 @@ def variables(function: Mapping[str, Any]) -> dict[str, str]:
     return {name: as_text(value) for name, value in function["Environment"]["Variables"].items()}
 
 
+@pytest.fixture(scope="session", params=["dev", "prod", "optional_sealed", "local"])
+def every(request: pytest.FixtureRequest) -> Synthesized:
+    """Each configuration in which functions are told or granted something of their own, in turn."""
+    synthesized: Synthesized = request.getfixturevalue(request.param)
+    return synthesized
+
+
 @pytest.fixture(scope="session")
 def ground(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     with (

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from infra.api.function import STREAMS_URL
 from infra.bundling import SOURCES
 from session_store import settings
-from session_store.schema import CleanupEnv, Env
+from session_store.schema import Env
 from tests.infra.against_code.conftest import packages, variables
 from tests.infra.conftest import Synthesize, Synthesized
 from tests.support.driven import loaded
@@ -21,14 +22,14 @@ OF_POWERTOOLS = {
 }
 """Read by aws-lambda-powertools itself."""
 
+OF_BOTOCORE = {STREAMS_URL}
+"""Read by botocore itself: test_cache has when it is set, and to what."""
+
 OF_LAMBDA = {settings.REGION_VARIABLE}
 """Set by Lambda itself."""
 
 OF_THE_API = {Env.DELEGATES, Env.GATEWAY_DECODES_PATH}
 """Read by every function among what is the same for all, and acted on by the API's alone."""
-
-NOT_YET = {CleanupEnv.PAYLOAD_BUCKET}
-"""Read where there is one; no deployment makes such a bucket."""
 
 
 class _Noted(Mapping[str, str]):
@@ -92,8 +93,9 @@ def test_what_is_set_is_read(every: Synthesized) -> None:
             told = variables(every.function(package, region=region))
             with pytest.MonkeyPatch.context() as monkeypatch:
                 monkeypatch.setenv("SESSION_REGIONS", "us-east-1")
-                unread[region, package] = set(told) - read_by(package, told, monkeypatch) - OF_POWERTOOLS
-    assert {where: names for where, names in unread.items() if names} == {}
+                unread[region, package] = set(told) - read_by(package, told, monkeypatch)
+    of_libraries = OF_POWERTOOLS | OF_BOTOCORE
+    assert {where: names - of_libraries for where, names in unread.items() if names - of_libraries} == {}
 
 
 def test_what_is_read_can_be_set(fullest: Synthesized) -> None:
@@ -101,7 +103,7 @@ def test_what_is_read_can_be_set(fullest: Synthesized) -> None:
     for package in packages(fullest, region="us-east-1"):
         told = variables(fullest.function(package))
         with pytest.MonkeyPatch.context() as monkeypatch:
-            unset[package] = read_by(package, told, monkeypatch) - set(told) - OF_LAMBDA - NOT_YET
+            unset[package] = read_by(package, told, monkeypatch) - set(told) - OF_LAMBDA
             if package != "session_api":
                 unset[package] -= OF_THE_API
     assert {package: names for package, names in unset.items() if names} == {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-DOCUMENT: Final = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
+DOCUMENT: Final = Path(__file__).resolve().parent.parent.parent / "docs" / "openapi.json"
 _METHODS: Final = frozenset({"get", "put", "post", "patch", "delete"})
 
 

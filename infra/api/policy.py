@@ -2,8 +2,8 @@
 
 from aws_cdk import aws_iam as iam
 
+from infra.api.routes import routes
 from infra.config import Config
-from infra.routes import routes
 
 _INVOKE = "execute-api:Invoke"
 

@@ -5,7 +5,7 @@ from typing import Final
 from aws_cdk import Duration
 from constructs import Construct
 
-from infra.cache_network import Placement
+from infra.cache.network import Placement
 from infra.config import Config
 from infra.table_function import Shared, TableFunction
 from session_store.schema import Env

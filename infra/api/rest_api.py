@@ -9,9 +9,9 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra import names
-from infra.api_policy import api_policy
-from infra.gateway_responses import add_gateway_responses
-from infra.routes import Route, routes
+from infra.api.gateway_responses import add_gateway_responses
+from infra.api.policy import api_policy
+from infra.api.routes import Route, routes
 from infra.table_function import Shared
 
 STAGE_NAME: Final = "v1"

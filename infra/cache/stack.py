@@ -6,9 +6,9 @@ from aws_cdk import Annotations, CfnOutput, Environment, Stack
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from infra.cache_network import CacheNetwork, zones
+from infra.cache.cluster import DaxCluster
+from infra.cache.network import CacheNetwork, zones
 from infra.config import Config
-from infra.dax_cluster import DaxCluster
 
 UNUSED: Final = (
     "Nothing reads through the DAX cluster in this version: it costs its nodes' price and serves nothing. "
