@@ -22,6 +22,8 @@ from infra.config_values import Target
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCES: Final = ROOT / "lambdas"
 LOCK: Final = SOURCES / "requirements.txt"
+TOKEN_LOCK: Final = SOURCES / "authorizer" / "requirements.txt"
+"""What verifies tokens, which one function does: twice as large as all else together."""
 
 PROVIDED: Final = (
     "boto3",
@@ -70,7 +72,7 @@ def platform_for(target: Target) -> Platform:
     return Platform(python=f"{sys.version_info.major}.{sys.version_info.minor}", machine=machine)
 
 
-def build_layer(output: Path, *, built_for: Platform) -> None:
+def build_layer(output: Path, *, built_for: Platform, lock: Path = LOCK) -> None:
     """Install the lock into ``output/python``, less what the runtime brings.
 
     Raises ``CalledProcessError``: an empty layer would be cached as a good one.
@@ -80,7 +82,7 @@ def build_layer(output: Path, *, built_for: Platform) -> None:
     if built_for != platform_for(Target.LOCAL):
         options += ["--python-platform", built_for.uv_platform]
     subprocess.run(  # noqa: S603 - our own arguments
-        [_uv(), "pip", "install", "--quiet", "--no-deps", "--target", str(site), *options, "-r", str(LOCK)],
+        [_uv(), "pip", "install", "--quiet", "--no-deps", "--target", str(site), *options, "-r", str(lock)],
         check=True,
     )
     for name in PROVIDED:
@@ -91,31 +93,33 @@ def build_layer(output: Path, *, built_for: Platform) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def dependency_layer(built_for: Platform) -> lambda_.AssetCode:
+def dependency_layer(built_for: Platform, lock: Path = LOCK) -> lambda_.AssetCode:
     """The asset's hash is over what determines it: the lock is fully pinned, so the wheels follow from it."""
     facts = f"{built_for.python}|{built_for.machine}|{PROVIDED}|".encode()
     return lambda_.Code.from_asset(
-        str(SOURCES),
-        exclude=["**", f"!{LOCK.name}"],
-        asset_hash=hashlib.sha256(facts + LOCK.read_bytes()).hexdigest(),
+        str(lock.parent),
+        exclude=["**", f"!{lock.name}"],
+        asset_hash=hashlib.sha256(facts + lock.read_bytes()).hexdigest(),
         asset_hash_type=AssetHashType.CUSTOM,
         bundling=BundlingOptions(
-            image=DockerImage.from_registry("never-pulled"), local=_LocalBundling(built_for=built_for)
+            image=DockerImage.from_registry("never-pulled"),
+            local=_LocalBundling(built_for=built_for, lock=lock),
         ),
     )
 
 
 def function_sources() -> lambda_.AssetCode:
-    return lambda_.Code.from_asset(str(SOURCES), exclude=["**/__pycache__", "**/*.pyc", "requirements.*"])
+    return lambda_.Code.from_asset(str(SOURCES), exclude=["**/__pycache__", "**/*.pyc", "**/requirements.*"])
 
 
 @jsii.implements(ILocalBundling)
 class _LocalBundling:
-    def __init__(self, *, built_for: Platform) -> None:
+    def __init__(self, *, built_for: Platform, lock: Path) -> None:
         self._built_for = built_for
+        self._lock = lock
 
     def try_bundle(self, output_dir: str, _options: BundlingOptions | None = None, **_: object) -> bool:
-        build_layer(Path(output_dir), built_for=self._built_for)
+        build_layer(Path(output_dir), built_for=self._built_for, lock=self._lock)
         return True
 
 

@@ -7,7 +7,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import names
-from infra.table_function import Shared
+from infra.logged_function import Shared
 
 if TYPE_CHECKING:
     from aws_cdk.aws_sqs import CfnQueue

@@ -10,19 +10,21 @@ from infra.alarms import Alarms
 from infra.api_alarms import alarm_on_api
 from infra.api_function import ApiFunction
 from infra.audit_consumer import AuditConsumer, table_with_stream
+from infra.authorizer import Authorizer
 from infra.cache_network import Placement
 from infra.cleanup import CleanupQueue, ExpiryCleanup
 from infra.config import Config
+from infra.config_values import Auth
 from infra.dax_cluster import watch_cluster
 from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
 from infra.heartbeat import Heartbeat
+from infra.logged_function import Shared, dependencies_layer
 from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.replication_alarms import watch_replication
 from infra.rest_api import SessionRestApi
 from infra.session_census import SessionCensus
 from infra.table_alarms import alarm_on_tables
-from infra.table_function import Shared, dependencies_layer
 from infra.web_acl import WebAcl
 
 
@@ -50,7 +52,8 @@ class RegionalStack(Stack):
         )
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
         handler = ApiFunction(self, "SessionApi", shared=shared, placement=placement)
-        rest = SessionRestApi(self, "Rest", shared=shared, function=handler.function)
+        authorizer = Authorizer(self, "Authorizer", shared=shared) if config.auth is Auth.JWT else None
+        rest = SessionRestApi(self, "Rest", shared=shared, function=handler.function, authorizer=authorizer)
         alarm_on_api(self.alarms, stage=rest.api.deployment_stage, function=handler.function)
         alarm_on_tables(self.alarms, config=config)
         if config.web_acl:

@@ -19,6 +19,7 @@ from botocore.exceptions import ClientError
 from infra import names
 from local.credentials import REGION
 from local.emulator import ACCOUNT, ROOT, Emulator
+from local.issuer import AUDIENCE
 from local.streams.templates import keep_templates, read_stacks, without_stream_mappings
 
 STAGE: Final = "local"
@@ -72,14 +73,20 @@ def deploy(
     *,
     delegates: Sequence[str],
     revocation_endpoint: str | None,
+    issuer: str | None = None,
     say: Say,
 ) -> Deployed:
     """Deploy what this tree holds, unless the emulator holds the very same already.
 
     ``delegates`` may send Session-Subject; at ``revocation_endpoint`` the tokens that sessions name are
-    revoked. Raises ``DeploymentError``.
+    revoked. With an ``issuer`` callers show its tokens instead of signing, and nobody is a delegate.
+
+    Raises ``DeploymentError``.
     """
-    context = _context(delegates=delegates, revocation_endpoint=revocation_endpoint)
+    context = {
+        **_context(revocation_endpoint=revocation_endpoint),
+        **(_signing(delegates) if issuer is None else _bearing(issuer)),
+    }
     fingerprint = _fingerprint(_sources(), context=context)
     assembly = emulator.state / ASSEMBLY
     # The emulator keeps the record itself: it is lost exactly when what it tells of is lost.
@@ -102,12 +109,19 @@ def deploy(
     return _outputs(emulator)
 
 
-def _context(*, delegates: Sequence[str], revocation_endpoint: str | None) -> Mapping[str, str]:
+def _signing(delegates: Sequence[str]) -> Mapping[str, str]:
+    return {"delegates": ",".join(delegates)}
+
+
+def _bearing(issuer: str) -> Mapping[str, str]:
+    return {"auth": "jwt", "jwtIssuer": issuer, "jwtAudience": AUDIENCE}
+
+
+def _context(*, revocation_endpoint: str | None) -> Mapping[str, str]:
     return {
         "target": "local",
         "stage": STAGE,
         "regions": REGION,
-        "delegates": ",".join(delegates),
         # Long enough for a child that is being written, short enough to be waited for.
         "cleanupDelaySeconds": "2",
         "revocationEndpoint": revocation_endpoint or "",

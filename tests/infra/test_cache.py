@@ -8,7 +8,7 @@ import pytest
 
 from infra.cache_network import zones
 from infra.dax_cluster import cluster_name
-from infra.table_function import INTERFACE_ACTIONS
+from infra.logged_function import INTERFACE_ACTIONS
 from tests.infra.conftest import PACKAGES, Synthesized, as_text
 from tests.infra.test_config import read
 
