@@ -11,7 +11,7 @@ from aws_cdk import App
 
 from infra import nag
 from infra.app_builder import build
-from tests.infra.conftest import FLAGS, OPTIONS, Synthesized
+from tests.infra.conftest import FLAGS, OPTIONS, TOKENS, Synthesized
 
 IGNORED = {
     "W3005": "CDK writes DependsOn beside references that imply it",
@@ -32,8 +32,9 @@ def findings(folder: Path) -> set[str]:
         {"regions": ["us-east-1", "eu-west-1"], "account": "111122223333"},
         OPTIONS,
         {"encryption": "customer_managed"},
+        TOKENS,
     ],
-    ids=["dev", "local", "replicated", "optional", "sealed"],
+    ids=["dev", "local", "replicated", "optional", "sealed", "tokens"],
 )
 def test_an_unacknowledged_finding_fails_the_synthesis(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: dict[str, object]
@@ -60,6 +61,10 @@ def test_cfn_lint_finds_nothing(every: Synthesized) -> None:
 def test_cfn_lint_finds_nothing_in_what_is_optional(optional: Synthesized, cached_apart: Synthesized) -> None:
     assert_clean(optional)
     assert_clean(cached_apart)
+
+
+def test_cfn_lint_finds_nothing_where_callers_show_tokens(bearer: Synthesized) -> None:
+    assert_clean(bearer)
 
 
 def assert_clean(synthesized: Synthesized) -> None:
