@@ -53,7 +53,7 @@ class Verifier:
     def _key(self, token: str) -> jwt.PyJWK:
         try:
             header = jwt.get_unverified_header(token)
-        except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
+        except (jwt.PyJWTError, UnicodeEncodeError) as error:
             raise RefusedTokenError("malformed") from error
         algorithm, key_id = header.get("alg"), header.get("kid")
         if algorithm not in self.settings.algorithms:
@@ -82,7 +82,7 @@ class Verifier:
                 leeway=LEEWAY,
                 options=options,
             )
-        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
+        except jwt.PyJWTError as error:
             raise RefusedTokenError(type(error).__name__) from error
         return claims
 

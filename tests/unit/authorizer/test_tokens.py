@@ -195,6 +195,7 @@ def test_what_must_be_understood_and_is_not_refuses_the_token() -> None:
         "..",
         "a.b.c.d",
         "é.é.é",
+        "\ud800.e30.",
         handmade([], {}),
         handmade(7, {}),
     ],
