@@ -18,7 +18,7 @@ export PYTHONPATH := lambdas:.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo listen dashboard test check bench format openapi configuration lock clean
+.PHONY: help setup run token demo listen dashboard test check bench format openapi configuration lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,8 +42,11 @@ $(NODE_READY): package.json package-lock.json .npmrc
 	npm ci --silent
 	@touch $@
 
-run: setup ## Start the whole stack on this machine (PORT=4566, AUTH_PORT=4567); Ctrl-C stops it
+run: setup ## Start the whole stack on this machine (PORT=4566, AUTH_PORT=4567, AUTH=iam|jwt); Ctrl-C stops it
 	@exec $(BIN)/python -m local.run
+
+token: setup ## Print a token for `make run AUTH=jwt` (TENANT=tenant-a, SUBJECT=alice, SCOPE="ops", EXPIRES=3600)
+	@exec $(BIN)/python -m local.access_token
 
 demo: setup ## Play one session's life and another's end, step by step
 	@exec $(BIN)/python -m local.demo
@@ -83,6 +86,7 @@ configuration: setup ## Write docs/configuration.md from the options
 lock: $(VENV_READY) ## Lock what each requirements.in asks for, with hashes
 	$(COMPILE) requirements.in --output-file requirements.txt
 	$(COMPILE) lambdas/requirements.in --output-file lambdas/requirements.txt
+	$(COMPILE) lambdas/authorizer/requirements.in --output-file lambdas/authorizer/requirements.txt
 	$(COMPILE) local/requirements.in --output-file local/requirements.txt
 	npm install --package-lock-only --silent
 

@@ -19,7 +19,7 @@ from bench.spending import (
     ROUND_TRIP_SECONDS,
 )
 from bench.workload import ACCESS_LOG_BYTES, AUDIT_MONTHS, LIFE, TRACED, Row, rows
-from infra.table_function import MEMORY_MIB
+from infra.logged_function import MEMORY_MIB
 from local.emulator import running
 from local.loopback import free_port
 from session_store.schema import OWNER_INDEX, STATUS_TTL_INDEX

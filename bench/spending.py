@@ -10,7 +10,7 @@ from typing import Any, Final
 from botocore.hooks import BaseEventHooks
 
 from bench.prices import Meter, Usage
-from infra.table_function import MEMORY_MIB
+from infra.logged_function import MEMORY_MIB
 
 READ_UNIT: Final = 4096
 """Bytes that one read request unit reads, consistently."""

@@ -18,8 +18,9 @@ from infra.alarms import LONG, counted
 from infra.buckets import bucket
 from infra.cleanup import CleanupQueue
 from infra.config import Config
+from infra.logged_function import Shared
 from infra.queues import queue
-from infra.table_function import Shared, TableFunction
+from infra.table_function import TableFunction
 from session_store.metric_names import Metric
 from session_store.schema import HEARTBEAT_SK, QUARANTINE_PREFIX, Attribute, StreamEnv
 

@@ -22,6 +22,8 @@ from infra.config_values import Target
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCES: Final = ROOT / "lambdas"
 LOCK: Final = SOURCES / "requirements.txt"
+TOKEN_LOCK: Final = SOURCES / "authorizer" / "requirements.txt"
+"""What verifies tokens, which one function does: twice as large as all else together."""
 
 PROVIDED: Final = (
     "boto3",
@@ -53,7 +55,7 @@ UNUSED: Final = (
 )
 """What no function ever reads, below the layer's packages."""
 
-NOT_DEPLOYED: Final = ("**/__pycache__", "**/*.pyc", "requirements.*")
+NOT_DEPLOYED: Final = ("**/__pycache__", "**/*.pyc", "**/requirements.*")
 """Of the sources."""
 
 
@@ -91,7 +93,7 @@ def platform_for(target: Target) -> Platform:
     return Platform(python=f"{sys.version_info.major}.{sys.version_info.minor}", machine=machine)
 
 
-def build_layer(output: Path, *, built_for: Platform) -> None:
+def build_layer(output: Path, *, built_for: Platform, lock: Path = LOCK) -> None:
     """Install the lock into ``output/python``, less what the runtime brings and what nobody reads.
 
     Raises ``CalledProcessError``: an empty layer would be cached as a good one.
@@ -110,7 +112,7 @@ def build_layer(output: Path, *, built_for: Platform) -> None:
     if built_for != platform_for(Target.LOCAL):
         options += ["--python-platform", built_for.uv_platform]
     subprocess.run(  # noqa: S603 - our own arguments
-        [_uv(), "pip", "install", "--quiet", "--no-deps", "--target", str(site), *options, "-r", str(LOCK)],
+        [_uv(), "pip", "install", "--quiet", "--no-deps", "--target", str(site), *options, "-r", str(lock)],
         check=True,
     )
     for name in PROVIDED:
@@ -124,16 +126,17 @@ def build_layer(output: Path, *, built_for: Platform) -> None:
         path.chmod(0o755 if path.is_dir() or path.suffix == ".so" else 0o644)
 
 
-def dependency_layer(built_for: Platform) -> lambda_.AssetCode:
+def dependency_layer(built_for: Platform, lock: Path = LOCK) -> lambda_.AssetCode:
     """The asset's hash is over what determines it: the lock is fully pinned, so the wheels follow from it."""
     facts = f"{built_for.python}|{built_for.machine}|{PROVIDED}|{UNUSED}|".encode()
     return lambda_.Code.from_asset(
-        str(SOURCES),
-        exclude=["**", f"!{LOCK.name}"],
-        asset_hash=hashlib.sha256(facts + LOCK.read_bytes()).hexdigest(),
+        str(lock.parent),
+        exclude=["**", f"!{lock.name}"],
+        asset_hash=hashlib.sha256(facts + lock.read_bytes()).hexdigest(),
         asset_hash_type=AssetHashType.CUSTOM,
         bundling=BundlingOptions(
-            image=DockerImage.from_registry("never-pulled"), local=_LocalBundling(built_for=built_for)
+            image=DockerImage.from_registry("never-pulled"),
+            local=_LocalBundling(built_for=built_for, lock=lock),
         ),
     )
 
@@ -144,11 +147,12 @@ def function_sources() -> lambda_.AssetCode:
 
 @jsii.implements(ILocalBundling)
 class _LocalBundling:
-    def __init__(self, *, built_for: Platform) -> None:
+    def __init__(self, *, built_for: Platform, lock: Path) -> None:
         self._built_for = built_for
+        self._lock = lock
 
     def try_bundle(self, output_dir: str, _options: BundlingOptions | None = None, **_: object) -> bool:
-        build_layer(Path(output_dir), built_for=self._built_for)
+        build_layer(Path(output_dir), built_for=self._built_for, lock=self._lock)
         return True
 
 

@@ -11,8 +11,9 @@ from infra import names
 from infra.alarms import LONG, counted
 from infra.config import Config
 from infra.event_bus import SessionEvents
+from infra.logged_function import Shared
 from infra.queues import queue
-from infra.table_function import Shared, TableFunction
+from infra.table_function import TableFunction
 from session_store.metric_names import Metric
 from session_store.schema import BusEnv, CleanupEnv
 

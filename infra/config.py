@@ -10,19 +10,25 @@ from aws_cdk import aws_logs as logs
 from infra import names
 from infra.config_values import (
     ACCOUNT,
+    AUDIENCE,
+    CLAIM,
     DAX_NODE,
     EMAIL,
     ENDPOINT,
+    ISSUER,
     LOG_RETENTION,
     RUNBOOK,
     SECRET,
     STAGE,
+    Algorithm,
+    Auth,
     Consistency,
     Egress,
     Encryption,
     ExportSchedule,
     Profile,
     Target,
+    algorithms,
     delegates,
     log_retention,
     regions,
@@ -145,17 +151,59 @@ class Config:
     )
 
     # who may call, and how much
+    auth: Auth = option(
+        "auth",
+        parse=member(Auth),
+        allowed="iam or jwt",
+        default="iam",
+        about="how callers say who they are: by signatures (SigV4), or by bearer tokens of one issuer",
+    )
+    jwt_issuer: str | None = option(
+        "jwtIssuer",
+        parse=optional(matching(ISSUER)),
+        allowed="an https URL without query, with auth=jwt; with target=local also http on loopback",
+        default="",
+        about="who issues the tokens: their `iss`, character by character",
+    )
+    jwt_audience: tuple[str, ...] = option(
+        "jwtAudience",
+        parse=each(matching(AUDIENCE)),
+        allowed="a list of names without space, with auth=jwt",
+        default="",
+        about="whom a token's `aud` must name, one of them",
+    )
+    jwt_jwks_uri: str | None = option(
+        "jwtJwksUri",
+        parse=optional(matching(ENDPOINT)),
+        allowed="an https URL, with auth=jwt, or unset; with target=local also http on loopback",
+        default="",
+        about="where the issuer's keys are; unset: `<jwtIssuer>/.well-known/jwks.json`",
+    )
+    jwt_algorithms: tuple[Algorithm, ...] = option(
+        "jwtAlgorithms",
+        parse=algorithms,
+        allowed=f"a list of {', '.join(Algorithm)}",
+        default="RS256",
+        about="how tokens may be signed",
+    )
+    jwt_organisation_claim: str = option(
+        "jwtOrganisationClaim",
+        parse=matching(CLAIM),
+        allowed="the name of a claim: up to 128 characters, without space and comma",
+        default="org_id",
+        about="which claim, with the issuer, makes the tenant",
+    )
     delegates: tuple[str, ...] = option(
         "delegates",
         parse=delegates,
-        allowed="a list of <account>:user/<name>, <account>:role/<name> or *",
+        allowed="a list of <account>:user/<name>, <account>:role/<name> or *; with auth=iam",
         default="",
         about="principals that may name an end user in Session-Subject",
     )
     caller_accounts: tuple[str, ...] = option(
         "callerAccounts",
         parse=each(matching(ACCOUNT)),
-        allowed="a list of 12-digit accounts",
+        allowed="a list of 12-digit accounts; with auth=iam",
         default="",
         about="other accounts whose principals may call, where their policies let them",
     )
@@ -268,6 +316,10 @@ class Config:
         return names.event_bus(self.stage)
 
     @property
+    def jwks_uri(self) -> str:
+        return self.jwt_jwks_uri or f"{(self.jwt_issuer or '').rstrip('/')}/.well-known/jwks.json"
+
+    @property
     def log_retention(self) -> logs.RetentionDays:
         return LOG_RETENTION[self.log_retention_days]
 
@@ -311,6 +363,28 @@ def _loopback_elsewhere(config: Config) -> None:
         raise _refusal("revocation_endpoint", endpoint)
 
 
+def _callers_of_two_kinds(config: Config) -> None:
+    """What the other way of calling would need, and what this one would pass over."""
+    of_tokens = ("jwt_issuer", "jwt_audience", "jwt_jwks_uri")
+    of_signatures = ("delegates", "caller_accounts")
+    with_tokens = config.auth is Auth.JWT
+    for field in of_signatures if with_tokens else of_tokens:
+        if value := getattr(config, field):
+            raise _refusal(field, value)
+    if with_tokens:
+        for field in ("jwt_issuer", "jwt_audience"):
+            if not getattr(config, field):
+                raise _refusal(field, "")
+
+
+def _keys_by_plain_http(config: Config) -> None:
+    """Whoever stands between could give keys of his own."""
+    for field in ("jwt_issuer", "jwt_jwks_uri"):
+        value: str | None = getattr(config, field)
+        if value is not None and not value.startswith("https:") and not config.is_local:
+            raise _refusal(field, value)
+
+
 def _worlds_apart(config: Config) -> None:
     """Neither a global table nor a multi-Region key reaches from one partition into another."""
     partitions = {region_info.RegionInfo.get(region).partition for region in config.regions}
@@ -338,6 +412,8 @@ def _rows_lost_between_exports(config: Config) -> None:
 _REFUSALS: Final[tuple[Callable[[Config], None], ...]] = (
     _worlds_apart,
     _loopback_elsewhere,
+    _callers_of_two_kinds,
+    _keys_by_plain_http,
     _cache_out_of_reach,
     _nobody_told,
     _rows_lost_between_exports,

@@ -30,6 +30,12 @@ ENDPOINT: Final = re.compile(f"{_HTTPS}|{_LOOPBACK}")
 PRINCIPAL: Final = re.compile(r"\d{12}:(user|role)/[\w+=,.@-]{1,64}")
 EMAIL: Final = re.compile(r"[^\s@,]+@[^\s@,]+\.[^\s@,]+")
 RUNBOOK: Final = re.compile(r"[^\s#]{1,200}")
+_ISSUER_PATH: Final = r"(/[^\s#?@]*)?"
+ISSUER: Final = re.compile(
+    r"(?=.{1,256}\Z)(https://[A-Za-z0-9.-]+|http://(127\.0\.0\.1|localhost))(:\d{1,5})?" + _ISSUER_PATH
+)
+AUDIENCE: Final = re.compile(r"[^\s,]{1,256}")
+CLAIM: Final = re.compile(r"[^\s,]{1,128}")
 DAX_NODE: Final = re.compile(r"dax\.[a-z]\d[a-z]*\.[a-z0-9]+")
 
 
@@ -45,6 +51,28 @@ class Target(StrEnum):
 
     CLOUD = "cloud"
     LOCAL = "local"
+
+
+class Auth(StrEnum):
+    """How callers say who they are: by AWS signatures, or by tokens of one issuer."""
+
+    IAM = "iam"
+    JWT = "jwt"
+
+
+class Algorithm(StrEnum):
+    """Of tokens' signatures; of none that whoever verifies could make as well."""
+
+    RS256 = "RS256"
+    RS384 = "RS384"
+    RS512 = "RS512"
+    PS256 = "PS256"
+    PS384 = "PS384"
+    PS512 = "PS512"
+    ES256 = "ES256"
+    ES384 = "ES384"
+    ES512 = "ES512"
+    EDDSA = "EdDSA"
 
 
 class Encryption(StrEnum):
@@ -85,6 +113,13 @@ def regions(value: object) -> tuple[str, ...]:
     if not named or len(set(named)) != len(named):
         raise ValueError(value)
     return tuple(map(matching(REGION), named))
+
+
+def algorithms(value: object) -> tuple[Algorithm, ...]:
+    named = tuple(map(Algorithm, items(value)))
+    if not named:
+        raise ValueError(value)
+    return named
 
 
 def delegates(value: object) -> tuple[str, ...]:

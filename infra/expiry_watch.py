@@ -6,8 +6,9 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.event_bus import SessionEvents
+from infra.logged_function import Shared
 from infra.schedule import run_every
-from infra.table_function import Shared, TableFunction
+from infra.table_function import TableFunction
 from session_store.schema import BusEnv, WatchEnv
 
 EVERY: Final = Duration.minutes(1)

@@ -5,8 +5,9 @@ from typing import Final
 from aws_cdk import Duration, Stack
 from constructs import Construct
 
+from infra.logged_function import Shared
 from infra.schedule import run_every
-from infra.table_function import Shared, TableFunction
+from infra.table_function import TableFunction
 from session_store.schema import heartbeat_pk
 
 EVERY: Final = Duration.minutes(1)

@@ -12,7 +12,7 @@ from cdk_nag import AwsSolutionsChecks
 from infra.audit_export import PREFIX
 from infra.cache.stack import CacheStack
 from infra.config import Config
-from infra.config_values import Encryption
+from infra.config_values import Auth, Encryption
 from infra.data_stack import DataStack
 from infra.regional_stack import RegionalStack
 from session_store.schema import QUARANTINE_PREFIX
@@ -73,14 +73,18 @@ def _of_region(stack: RegionalStack, *, config: Config) -> dict[str, str]:
         "AwsSolutions-APIG2": "Methods with a body have a validator; the function judges all the rest.",
         "AwsSolutions-APIG4": "/health alone needs no caller; it tells nothing but ok.",
         "AwsSolutions-APIG6": "Execution logs would carry what sessions hold; access logs are on.",
-        "AwsSolutions-COG4": "Callers are IAM principals and sign their requests (SigV4).",
+        "AwsSolutions-COG4": (
+            "Callers are IAM principals and sign their requests (SigV4)."
+            if config.auth is Auth.IAM
+            else "Callers show tokens of any OpenID provider, which the authorizer verifies."
+        ),
     }
     if stack.payloads is not None:
         payloads = stack.get_logical_id(cast("CfnElement", stack.payloads.bucket.node.default_child))
         reasons[f"AwsSolutions-IAM5[Resource::<{payloads}.Arn>/*]"] = "Each payload has a key of its own."
     if not config.web_acl:
         reasons["AwsSolutions-APIG3"] = (
-            "Calls are signed and throttled; a web ACL is the account owner's choice."
+            "Calls are authenticated and throttled; a web ACL is the account owner's choice."
         )
     if config.revokes:
         reasons[f"AwsSolutions-IAM5[Resource::{secrets}/*]"] = (

@@ -7,7 +7,8 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from infra.buckets import bucket
-from infra.table_function import Shared, TableFunction
+from infra.logged_function import Shared
+from infra.table_function import TableFunction
 from session_store.schema import PayloadEnv
 
 PAYLOAD_DAYS: Final = 100

@@ -8,6 +8,7 @@ from constructs import Construct
 from infra.alarm_topic import alarm_topic
 from infra.alarms import Alarms
 from infra.api.alarms import alarm_on_api
+from infra.api.authorizer import Authorizer
 from infra.api.function import ApiFunction
 from infra.api.rest_api import SessionRestApi
 from infra.api.web_acl import WebAcl
@@ -16,15 +17,16 @@ from infra.cache.cluster import watch_cluster
 from infra.cache.network import Placement
 from infra.cleanup import CleanupQueue, ExpiryCleanup
 from infra.config import Config
+from infra.config_values import Auth
 from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
 from infra.heartbeat import Heartbeat
+from infra.logged_function import Shared, dependencies_layer
 from infra.payload_bucket import PayloadBucket
 from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.replication_alarms import watch_replication
 from infra.session_census import SessionCensus
 from infra.table_alarms import alarm_on_tables
-from infra.table_function import Shared, dependencies_layer
 
 
 class RegionalStack(Stack):
@@ -51,7 +53,8 @@ class RegionalStack(Stack):
         )
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
         handler = ApiFunction(self, "SessionApi", shared=shared, placement=placement)
-        rest = SessionRestApi(self, "Rest", shared=shared, function=handler.function)
+        authorizer = Authorizer(self, "Authorizer", shared=shared) if config.auth is Auth.JWT else None
+        rest = SessionRestApi(self, "Rest", shared=shared, function=handler.function, authorizer=authorizer)
         alarm_on_api(self.alarms, stage=rest.api.deployment_stage, function=handler.function)
         alarm_on_tables(self.alarms, config=config)
         if config.web_acl:

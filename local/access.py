@@ -27,6 +27,10 @@ API_URL: Final = "api-url"
 AUTH_URL: Final = "auth-url"
 """Likewise, while the stack's own authorization server does."""
 
+ISSUER_URL: Final = "issuer-url"
+"""Likewise, while the API takes tokens of the stack's own issuer."""
+
+ISSUER_KEY: Final = "issuer-key.pem"
 CREDENTIALS: Final = "credentials"
 REVOCATIONS: Final = "revocations.jsonl"
 COMMAND_SECONDS: Final = 60

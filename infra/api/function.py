@@ -7,7 +7,8 @@ from constructs import Construct
 
 from infra.cache.network import Placement
 from infra.config import Config
-from infra.table_function import Shared, TableFunction
+from infra.logged_function import Shared
+from infra.table_function import TableFunction
 from session_store.schema import Env
 
 TIMEOUT: Final = Duration.seconds(15)
@@ -49,7 +50,10 @@ class ApiFunction(TableFunction):
 
 
 def _environment(config: Config, placement: Placement | None) -> dict[str, str]:
-    variables = {Env.DELEGATES.value: ",".join(config.delegates)}
+    variables = {
+        Env.CALLERS.value: config.auth.value,
+        Env.DELEGATES.value: ",".join(config.delegates),
+    }
     if config.is_local:
         variables[Env.GATEWAY_DECODES_PATH.value] = "true"
     if placement is not None and placement.streams_url is not None:

@@ -1,7 +1,7 @@
 """What API Gateway answers by itself, in the shape of the function's errors: application/problem+json."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aws_cdk import aws_apigateway as apigateway
@@ -19,6 +19,8 @@ class Problem:
     """None: API Gateway's own message."""
     retry_after: int | None = None
     """Seconds."""
+    challenge: str | None = None
+    """What a caller is to show (RFC 9110, 11.6.1)."""
 
     @property
     def template(self) -> str:
@@ -36,6 +38,8 @@ class Problem:
         headers = {"Content-Type": "'application/problem+json'"}
         if self.retry_after is not None:
             headers["Retry-After"] = f"'{self.retry_after}'"
+        if self.challenge is not None:
+            headers["WWW-Authenticate"] = f"'{self.challenge}'"
         return headers
 
 
@@ -56,7 +60,8 @@ PROBLEMS: Final = {
     "MISSING_AUTHENTICATION_TOKEN": _UNAUTHENTICATED,
     "INVALID_SIGNATURE": _UNAUTHENTICATED,
     "EXPIRED_TOKEN": _UNAUTHENTICATED,
-    "UNAUTHORIZED": _UNAUTHENTICATED,
+    # Of an authorizer alone: no token, or none that is believed.
+    "UNAUTHORIZED": replace(_UNAUTHENTICATED, challenge="Bearer"),
     "ACCESS_DENIED": Problem(slug="forbidden", title="Forbidden", status=403),
     "WAF_FILTERED": Problem(
         slug="forbidden",

@@ -14,6 +14,8 @@ def api_policy(config: Config, *, stage: str) -> iam.PolicyDocument:
     The own account has no statement: there API Gateway lets in whom a principal's policy *or* this one
     allows, so an allow here would let in principals whose own policies say nothing. Another account's
     principal needs both.
+
+    Before an authorizer it is alike: what either policy allows is let in, unless the authorizer's denies it.
     """
     opened = [f"execute-api:/{stage}/{route.method}{route.path}" for route in routes() if route.is_open]
     policy = iam.PolicyDocument(

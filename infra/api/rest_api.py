@@ -9,10 +9,11 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra import names
+from infra.api.authorizer import Authorizer
 from infra.api.gateway_responses import add_gateway_responses
 from infra.api.policy import api_policy
 from infra.api.routes import Route, routes
-from infra.table_function import Shared
+from infra.logged_function import Shared
 
 STAGE_NAME: Final = "v1"
 """The version of the HTTP contract; base URLs end in it."""
@@ -35,8 +36,15 @@ ACCESS_LOG: Final = {
 
 class SessionRestApi(Construct):
     def __init__(
-        self, scope: Construct, construct_id: str, *, shared: Shared, function: lambda_.IFunction
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        shared: Shared,
+        function: lambda_.IFunction,
+        authorizer: Authorizer | None,
     ) -> None:
+        """Without an authorizer callers sign their requests."""
         super().__init__(scope, construct_id)
         config = shared.config
         access_logs = logs.LogGroup(
@@ -57,8 +65,10 @@ class SessionRestApi(Construct):
             # goes: other APIs of the account may lean on it by then.
             cloud_watch_role=True,
             cloud_watch_role_removal_policy=RemovalPolicy.RETAIN,
-            default_method_options=apigateway.MethodOptions(
-                authorization_type=apigateway.AuthorizationType.IAM
+            default_method_options=(
+                apigateway.MethodOptions(authorization_type=apigateway.AuthorizationType.IAM)
+                if authorizer is None
+                else apigateway.MethodOptions(authorizer=authorizer.before(self))
             ),
             deploy_options=apigateway.StageOptions(
                 stage_name=STAGE_NAME,
@@ -95,9 +105,8 @@ class SessionRestApi(Construct):
         resource.add_method(
             route.method,
             self._integration,
-            authorization_type=(
-                apigateway.AuthorizationType.NONE if route.is_open else apigateway.AuthorizationType.IAM
-            ),
+            # None: as all methods have it by default.
+            authorization_type=apigateway.AuthorizationType.NONE if route.is_open else None,
             request_validator=self._body_validator if route.takes_body else None,
             request_models={"application/json": self._object} if route.takes_body else None,
         )

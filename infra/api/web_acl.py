@@ -10,7 +10,7 @@ from constructs import Construct
 
 from infra import names
 from infra.config import Config
-from infra.table_function import Shared
+from infra.logged_function import Shared
 
 BODY_RULES: Final = {
     "AWSManagedRulesKnownBadInputsRuleSet": (

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from infra.api.authorizer import PACKAGE as AUTHORIZER
 from infra.api.routes import routes
 from infra.dashboard.metrics import Counted, counted, of_api, of_route
 from infra.dashboard.panels import TALL, Row, graph
@@ -16,6 +17,12 @@ PROBLEMS: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.OUTCOME_UNKNOWN),
     ("session_api", Metric.PAYLOAD_MISSING),
     ("session_api", Metric.INTERNAL_ERROR),
+)
+TOKENS: Final[tuple[Counted, ...]] = (
+    (AUTHORIZER, Metric.TOKENS_ACCEPTED),
+    (AUTHORIZER, Metric.TOKENS_REFUSED),
+    (AUTHORIZER, Metric.ISSUER_UNAVAILABLE),
+    (AUTHORIZER, Metric.AUTHORIZER_CRASHED),
 )
 PERCENTILES: Final = ("p50", "p90", "p99")
 
@@ -36,6 +43,8 @@ def traffic(watched: Watched) -> Iterator[Row]:
             unit="ms",
         ),
     ]
+    if AUTHORIZER in watched.packages:
+        yield [graph(watched, "Tokens", [counted(*each) for each in TOKENS])]
     if watched.config.route_metrics:
         yield [
             graph(

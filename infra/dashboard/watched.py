@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, cast
 
 from infra.config import Config
+from infra.logged_function import LoggedFunction
 from infra.regional_stack import RegionalStack
-from infra.table_function import TableFunction
 
 if TYPE_CHECKING:
     from aws_cdk import aws_cloudwatch as cloudwatch
@@ -32,7 +32,7 @@ class Watched:
 
     @classmethod
     def of(cls, stack: RegionalStack, *, config: Config, region: str) -> Self:
-        functions = (child for child in stack.node.children if isinstance(child, TableFunction))
+        functions = (child for child in stack.node.children if isinstance(child, LoggedFunction))
         return cls(
             config=config,
             region=region,

@@ -21,7 +21,7 @@ from session_api import (
     session_routes,
     tool_call_routes,
 )
-from session_api.callers import SUBJECT_HEADER, iam_caller
+from session_api.callers import SUBJECT_HEADER, iam_caller, jwt_caller
 from session_api.counting import Counting
 from session_api.operations import OPERATIONS, Operation, Reply
 from session_api.problems import Problem, problem_body, problem_headers, problem_of
@@ -39,7 +39,7 @@ from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import encode
 from session_store.errors import InvalidRequestError, NotFoundError, StoreError
-from session_store.settings import Settings
+from session_store.settings import Callers, Settings
 
 ROUTES: Final = (
     session_routes,
@@ -128,6 +128,8 @@ class Resolver:
     def _caller(self, event: Event, headers: Headers) -> Caller:
         context = event.get("requestContext") or {}
         subject = headers.one(SUBJECT_HEADER)
+        if self.settings.callers is Callers.JWT:
+            return jwt_caller(context, subject=subject)
         return iam_caller(context, subject=subject, delegates=self.settings.delegates)
 
     def _replied(self, operation: Operation, reply: Reply) -> Response[str]:

@@ -83,6 +83,15 @@ class Metric(StrEnum):
     LIVING_SESSIONS = "LivingSessions"
     """How many there are, in all and by ``STATUS``: a gauge, counted every ``censusMinutes``."""
 
+    # authorizer
+    TOKENS_ACCEPTED = "TokensAccepted"
+    TOKENS_REFUSED = "TokensRefused"
+    """Answered 401; the log says why."""
+    ISSUER_UNAVAILABLE = "IssuerUnavailable"
+    """Answered 500: the issuer's keys could not be had, so nobody was let in."""
+    AUTHORIZER_CRASHED = "AuthorizerCrashed"
+    """Answered 500, for another reason."""
+
     # heartbeat
     HEARTBEATS = "Heartbeats"
 

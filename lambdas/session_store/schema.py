@@ -240,10 +240,38 @@ class Env(StrEnum):
     DELEGATES = "SESSION_DELEGATES"
     """Comma-separated principals that may send Session-Subject; ``*`` is any."""
 
+    CALLERS = "SESSION_CALLERS"
+    """``iam`` (also where it is unset): callers sign. ``jwt``: the authorizer has verified their tokens."""
+
     STATUS_SHARDS = "STATUS_SHARDS"
     AUDIT_RETENTION_DAYS = "AUDIT_RETENTION_DAYS"
     GATEWAY_DECODES_PATH = "GATEWAY_DECODES_PATH"
     """``true`` where the gateway hands the function a decoded path (the emulator; API Gateway does not)."""
+
+
+class JwtEnv(StrEnum):
+    """What the authorizer reads, and nothing else: it knows no table."""
+
+    ISSUER = "JWT_ISSUER"
+    AUDIENCE = "JWT_AUDIENCE"
+    """Comma-separated: a token is for one of them."""
+
+    JWKS_URI = "JWT_JWKS_URI"
+    ALGORITHMS = "JWT_ALGORITHMS"
+    """Comma-separated."""
+
+    ORGANISATION_CLAIM = "JWT_ORGANISATION_CLAIM"
+    ON_LOOPBACK = "JWT_ON_LOOPBACK"
+    """``true`` where the keys may come by plain HTTP from this machine."""
+
+
+class AuthorizerContext(StrEnum):
+    """What the authorizer tells the API of a caller, by API Gateway: text, each of it."""
+
+    TENANT = "tenant"
+    SUBJECT = "subject"
+    PERMISSIONS = "permissions"
+    """Separated by spaces."""
 
 
 class StreamEnv(StrEnum):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -15,6 +16,13 @@ REGION_VARIABLE: Final = "AWS_REGION"
 """Set by Lambda itself."""
 
 
+class Callers(StrEnum):
+    """How callers say who they are."""
+
+    IAM = "iam"
+    JWT = "jwt"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What a function must know. ``audit_retention`` in seconds; ``regions`` with the primary first."""
@@ -23,6 +31,7 @@ class Settings:
     audit_table: str
     region: str
     regions: tuple[str, ...]
+    callers: Callers
     delegates: frozenset[str]
     status_shards: int
     audit_retention: int
@@ -155,6 +164,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         audit_table=_text(environment, Env.AUDIT_TABLE_NAME),
         region=region,
         regions=regions,
+        callers=_callers(environment),
         delegates=frozenset(_list(environment, Env.DELEGATES, required=False)),
         status_shards=_number(environment, Env.STATUS_SHARDS, low=1, high=64),
         audit_retention=_number(environment, Env.AUDIT_RETENTION_DAYS, low=1, high=3650) * DAY,
@@ -177,6 +187,15 @@ def _optional(environment: Mapping[str, str], name: str) -> str | None:
 def _list(environment: Mapping[str, str], name: str, *, required: bool = True) -> tuple[str, ...]:
     value = _text(environment, name) if required else environment.get(name, "")
     return tuple(entry.strip() for entry in value.split(",") if entry.strip())
+
+
+def _callers(environment: Mapping[str, str]) -> Callers:
+    value = environment.get(Env.CALLERS, Callers.IAM)
+    try:
+        return Callers(value)
+    except ValueError as error:
+        message = f"{Env.CALLERS} must be one of {', '.join(Callers)}, not {value!r}"
+        raise ConfigurationError(message) from error
 
 
 def _number(environment: Mapping[str, str], name: str, *, low: int, high: int) -> int:

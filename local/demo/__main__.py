@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from local.access import API_URL, STATE, Access
+from local.access import API_URL, ISSUER_URL, STATE, Access
 from local.credentials import OPERATOR, TENANTS
 from local.demo.end import play_end
 from local.demo.life import play_life
@@ -41,6 +41,8 @@ def main() -> int:
 
 @contextlib.contextmanager
 def _access() -> Iterator[Access]:
+    if (STATE / ISSUER_URL).exists():
+        raise DemoError("the stack that runs here takes tokens; the demo signs: start it without AUTH=jwt")
     if (STATE / API_URL).exists():
         yield Access.read(STATE)
         return

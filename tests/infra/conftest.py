@@ -27,6 +27,12 @@ OPTIONS: Mapping[str, object] = {
     "kinesisStream": True,
     "auditExport": "weekly",
 }
+TOKENS: Mapping[str, object] = {
+    "auth": "jwt",
+    "jwtIssuer": "https://issuer.example/",
+    "jwtAudience": "session-store,another",
+    "jwtAlgorithms": "RS256,EdDSA",
+}
 
 SEALED_OPTIONS: Mapping[str, object] = {**OPTIONS, "encryption": "customer_managed", "alarmTopic": True}
 
@@ -246,6 +252,12 @@ def cached_apart(synthesize: Synthesize) -> Synthesized:
         auditExport="daily",
         auditExportRetentionDays=100,
     )
+
+
+@pytest.fixture(scope="session")
+def bearer(synthesize: Synthesize) -> Synthesized:
+    """Callers show tokens of an issuer."""
+    return synthesize(**TOKENS)
 
 
 @pytest.fixture(scope="session", params=["dev", "prod", "sealed", "local"])

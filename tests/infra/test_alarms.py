@@ -195,10 +195,27 @@ def test_the_runbook_says_how_many_alarms_there_are_and_what_they_are_paid_by(de
     assert f"one region has {len(EXPECTED)}, over {metrics} metrics" in RUNBOOK.read_text()
 
 
+def test_where_callers_show_tokens_the_authorizer_is_watched_by_what_it_counts(
+    dev: Synthesized, bearer: Synthesized
+) -> None:
+    more = {name: alarm for name, alarm in alarms(bearer).items() if name not in alarms(dev)}
+    assert set(more) == {"authorizer-throttles", "issuer-unavailable", "authorizer-crashes"}
+    counted = {
+        (each["MetricName"], each["Dimensions"][0]["Value"])
+        for alarm in more.values()
+        for each in watched(alarm)
+        if each["Namespace"] == NAMESPACE
+    }
+    assert counted == {
+        (Metric.ISSUER_UNAVAILABLE, "authorizer"),
+        (Metric.AUTHORIZER_CRASHED, "authorizer"),
+    }
+
+
 def test_every_metric_of_the_functions_is_in_the_table_with_the_function_that_counts_it() -> None:
     rows = re.findall(r"^\| `(\w+)` \| `([\w-]+)` \|", RUNBOOK.read_text(), re.MULTILINE)
     assert [name for name, _ in rows] == list(Metric)
-    assert {service for _, service in rows} == {*map(service_of, PACKAGES), service_of("heartbeat")}
+    assert {service for _, service in rows} == {*map(service_of, PACKAGES), service_of("authorizer")}
 
 
 def anchors(page: Path) -> list[str]:
@@ -212,7 +229,7 @@ def anchors(page: Path) -> list[str]:
     return [re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings]
 
 
-@pytest.mark.parametrize("fixture", ["dev", "prod", "local"])
+@pytest.mark.parametrize("fixture", ["dev", "prod", "local", "bearer"])
 def test_every_alarm_names_a_section_of_the_runbook_that_is_there(
     request: pytest.FixtureRequest, fixture: str
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from infra.cache.cluster import cluster_name
 from infra.cache.network import zones
-from infra.table_function import INTERFACE_ACTIONS
+from infra.logged_function import INTERFACE_ACTIONS
 from tests.infra.conftest import PACKAGES, Synthesized, as_text
 from tests.infra.test_config import read
 

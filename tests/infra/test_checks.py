@@ -9,7 +9,7 @@ from aws_cdk import App
 
 from infra import nag
 from infra.app_builder import build
-from tests.infra.conftest import FLAGS, OPTIONS, SEALED_OPTIONS, Synthesized
+from tests.infra.conftest import FLAGS, OPTIONS, SEALED_OPTIONS, TOKENS, Synthesized
 from tests.infra.linting import lint
 
 
@@ -27,8 +27,9 @@ def findings(folder: Path) -> set[str]:
         {"regions": ["us-east-1", "eu-west-1"], "account": "111122223333"},
         OPTIONS,
         SEALED_OPTIONS,
+        TOKENS,
     ],
-    ids=["dev", "local", "replicated", "optional", "sealed"],
+    ids=["dev", "local", "replicated", "optional", "sealed", "tokens"],
 )
 def test_an_unacknowledged_finding_fails_the_synthesis(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: dict[str, object]
@@ -56,6 +57,10 @@ def test_cfn_lint_finds_nothing_in_what_is_optional(
     optional_sealed: Synthesized, cached_apart: Synthesized
 ) -> None:
     assert lint([*optional_sealed.files, *cached_apart.files]) == []
+
+
+def test_cfn_lint_finds_nothing_where_callers_show_tokens(bearer: Synthesized) -> None:
+    assert lint(bearer.files) == []
 
 
 def test_cfn_lint_finds_what_is_wrong(tmp_path: Path) -> None:

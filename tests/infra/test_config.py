@@ -164,12 +164,63 @@ def test_a_delegate_may_be_anyone() -> None:
         ("daxNodes", 12),
         ("profile", "test"),
         ("consistency", "strong"),
+        ("auth", "none"),
+        ("jwtIssuer", "idp.example.com"),
+        ("jwtIssuer", "https://idp.example.com/?tenant=a"),
+        ("jwtIssuer", "https://u@idp.example.com"),
+        ("jwtIssuer", f"https://idp.example.com/{'a' * 256}"),
+        ("jwtAudience", "a b"),
+        ("jwtJwksUri", "file:///keys"),
+        ("jwtAlgorithms", ""),
+        ("jwtAlgorithms", "HS256"),
+        ("jwtAlgorithms", "RS256,none"),
+        ("jwtOrganisationClaim", ""),
+        ("jwtOrganisationClaim", "org id"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"context '{name}' must be ") as caught:
         read(**{name: value})
     assert repr(value).strip("'") in str(caught.value)
+
+
+TOKENS = {"auth": "jwt", "jwtIssuer": "https://idp.example.com", "jwtAudience": "store"}
+
+
+def test_the_issuers_keys_are_where_most_issuers_have_them_unless_told_otherwise() -> None:
+    assert read(**TOKENS).jwks_uri == "https://idp.example.com/.well-known/jwks.json"
+    slashed = {**TOKENS, "jwtIssuer": "https://idp.example.com/tenant/"}
+    assert read(**slashed).jwks_uri == "https://idp.example.com/tenant/.well-known/jwks.json"
+    told = read(**TOKENS, jwtJwksUri="https://keys.example.com/v1/keys?app=1")
+    assert told.jwks_uri == "https://keys.example.com/v1/keys?app=1"
+
+
+@pytest.mark.parametrize(
+    ("context", "name"),
+    [
+        ({"auth": "jwt"}, "jwtIssuer"),
+        ({"auth": "jwt", "jwtIssuer": "https://idp.example.com"}, "jwtAudience"),
+        ({"auth": "jwt", "jwtAudience": "store"}, "jwtIssuer"),
+        ({**TOKENS, "auth": "iam"}, "jwtIssuer"),
+        ({"jwtAudience": "store"}, "jwtAudience"),
+        ({"jwtJwksUri": "https://idp.example.com/keys"}, "jwtJwksUri"),
+        ({**TOKENS, "delegates": "*"}, "delegates"),
+        ({**TOKENS, "callerAccounts": "111122223333"}, "callerAccounts"),
+        ({**TOKENS, "jwtIssuer": "http://127.0.0.1:4567"}, "jwtIssuer"),
+        ({**TOKENS, "jwtJwksUri": "http://127.0.0.1:4567/keys"}, "jwtJwksUri"),
+        ({**TOKENS, "target": "local", "jwtIssuer": "http://idp.example.com"}, "jwtIssuer"),
+        ({**TOKENS, "target": "local", "jwtJwksUri": "http://idp.example.com/keys"}, "jwtJwksUri"),
+    ],
+    ids=str,
+)
+def test_callers_of_two_kinds_or_of_none_are_refused(context: dict[str, object], name: str) -> None:
+    with pytest.raises(ConfigError, match=f"context '{name}' must be "):
+        read(**context)
+
+
+def test_only_the_local_stack_has_its_issuer_on_loopback() -> None:
+    url = "http://127.0.0.1:4567"
+    assert read(**{**TOKENS, "jwtIssuer": url}, target="local").jwks_uri == f"{url}/.well-known/jwks.json"
 
 
 @pytest.mark.parametrize("url", ["https://idp.example.com/oauth2/revoke?tenant=a", "https://idp:8443"])

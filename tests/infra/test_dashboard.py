@@ -78,7 +78,14 @@ def test_what_comes_first_is_the_state_of_every_alarm_of_every_region(every: Syn
     assert len(alarms) == len(every.regions)
 
 
-COUNTED_BY = {Metric.LIVING_SESSIONS: "session_census", Metric.HEARTBEATS: "heartbeat"}
+COUNTED_BY = {
+    Metric.LIVING_SESSIONS: "session_census",
+    Metric.HEARTBEATS: "heartbeat",
+    Metric.TOKENS_ACCEPTED: "authorizer",
+    Metric.TOKENS_REFUSED: "authorizer",
+    Metric.ISSUER_UNAVAILABLE: "authorizer",
+    Metric.AUTHORIZER_CRASHED: "authorizer",
+}
 """By functions that not every deployment has."""
 
 

@@ -68,6 +68,11 @@ def test_the_api_knows_the_delegates(prod: Synthesized) -> None:
     assert environment(prod, "session_api")[Env.DELEGATES] == "111122223333:role/gateway"
 
 
+def test_the_api_knows_how_callers_say_who_they_are(dev: Synthesized, bearer: Synthesized) -> None:
+    assert environment(dev, "session_api")[Env.CALLERS] == "iam"
+    assert environment(bearer, "session_api")[Env.CALLERS] == "jwt"
+
+
 def test_only_the_emulator_decodes_the_path(dev: Synthesized, local: Synthesized) -> None:
     assert Env.GATEWAY_DECODES_PATH not in environment(dev, "session_api")
     assert environment(local, "session_api")[Env.GATEWAY_DECODES_PATH] == "true"

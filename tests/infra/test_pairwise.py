@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from infra.config_values import Encryption, ExportSchedule
-from infra.table_function import INTERFACE_ACTIONS
+from infra.logged_function import INTERFACE_ACTIONS
 from session_store.schema import Attribute
 from tests.infra import pairwise
 from tests.infra.conftest import Synthesize, Synthesized

@@ -25,7 +25,7 @@ from session_store.domain.session_write import Change, Guard, SessionWrite
 from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Storage
-from session_store.settings import Settings
+from session_store.settings import Callers, Settings
 
 REGION: Final = "us-east-1"
 NOW_MS: Final = 1_800_000_000_500
@@ -53,6 +53,7 @@ def settings(**changes: Any) -> Settings:
         "audit_table": "audit",
         "region": REGION,
         "regions": (REGION,),
+        "callers": Callers.IAM,
         "delegates": frozenset(),
         "status_shards": 4,
         "audit_retention": AUDIT_RETENTION,

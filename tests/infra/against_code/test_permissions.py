@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from infra.key_use import BOTH_WAYS
-from infra.table_function import INTERFACE_ACTIONS
+from infra.logged_function import INTERFACE_ACTIONS
 from session_store.schema import BusEnv, Env, PayloadEnv, RedriveEnv, StreamEnv
 from tests.infra.against_code.conftest import Driven, packages, variables
 from tests.infra.conftest import HASH, Synthesized, as_text
