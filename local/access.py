@@ -52,7 +52,7 @@ class Principal:
         return subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=ROOT,
-            env={"PYTHONPATH": "lambdas:.", **own},
+            env={"PYTHONPATH": "lambdas:clients:.", **own},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
