@@ -1,7 +1,7 @@
 """Calls as methods: each client has the parameters, types and words of the operation itself."""
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from session_store_client.answers import Page
@@ -43,7 +43,7 @@ def lists(make: Callable[P, Call[Page[ItemT]]]) -> Callable[Concatenate[Sender, 
 
 def async_sends(
     make: Callable[P, Call[AnswerT]],
-) -> Callable[Concatenate[AsyncSender, P], Awaitable[AnswerT]]:
+) -> Callable[Concatenate[AsyncSender, P], Coroutine[Any, Any, AnswerT]]:
     async def method(self: AsyncSender, /, *args: P.args, **kwargs: P.kwargs) -> AnswerT:
         return await self.send(make(*args, **kwargs))
 

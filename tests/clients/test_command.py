@@ -140,10 +140,13 @@ def test_tail_reads_on_from_where_it_was(
     for start in range(0, 500, 25):
         client.append(session_id, list(range(start, start + 25)))
     counted: list[int] = []
-    polls: Iterator[Callable[[], object]] = iter(
-        [lambda: counted.append(way.requests), lambda: counted.append(way.requests)]
-    )
-    monkeypatch.setattr(time, "sleep", lambda _: next(polls)())
+    polls = iter(range(2))
+
+    def count(_: float) -> None:
+        next(polls)
+        counted.append(way.requests)
+
+    monkeypatch.setattr(time, "sleep", count)
     before = way.requests
     with pytest.raises(StopIteration):
         run(capsys, "tail", session_id, "--only", "messages")
