@@ -52,6 +52,7 @@ def test_ls_lists_the_callers_sessions(client: Client, capsys: pytest.CaptureFix
         second
     ]
     assert len(run(capsys, "ls", "--limit", "1")[1].splitlines()) == 2
+    assert len(run(capsys, "ls", "--limit", "1000")[1].splitlines()) == 3
 
 
 def test_ls_says_that_there_is_nothing(capsys: pytest.CaptureFixture[str]) -> None:
