@@ -13,7 +13,7 @@ NODE_READY := node_modules/.ready
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate
 
-export PYTHONPATH := lambdas:.
+export PYTHONPATH := lambdas:clients:.
 # The CDK library runs on Node.js 20, and would say at every start that it is old.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
@@ -30,6 +30,7 @@ $(VENV_READY): requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.txt
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(EMULATOR_READY): local/requirements.txt $(VENV_READY)
