@@ -11,7 +11,7 @@ import httpx
 from session_store_client import child_calls, operator_calls, session_calls
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
-from session_store_client.calls import KEYS_SENT, Call, following
+from session_store_client.calls import Call, following
 from session_store_client.exchanges import Event, Pause, Retries, Setting, Step, exchange
 from session_store_client.methods import async_lists, async_sends
 from session_store_client.subjects import checked_subject
@@ -37,7 +37,6 @@ class AsyncClient:
         subject: str | None = None,
         retries: Retries | None = None,
         decimals: bool = False,
-        idempotency_keys: bool = KEYS_SENT,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._setting = Setting(
@@ -46,7 +45,6 @@ class AsyncClient:
             subject=checked_subject(subject),
             retries=retries or Retries(),
             decimals=decimals,
-            keys=idempotency_keys,
         )
         self._http = httpx.AsyncClient(transport=transport, **options(url))
 

@@ -11,12 +11,6 @@ from session_store_client.answers import Page
 AnswerT = TypeVar("AnswerT")
 PageT = TypeVar("PageT", bound=Page[Any])
 
-KEYS_SENT: Final = True
-"""Whether an ``Idempotency-Key`` goes with the calls that are ``keyed``, unless a client is told otherwise.
-
-A test holds it to what ``docs/openapi.json`` takes.
-"""
-
 MIN_VERSION: Final = "session-min-version"
 IF_MATCH: Final = "if-match"
 
@@ -36,10 +30,7 @@ class Repeat(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Generic[AnswerT]):
-    """``body`` is any JSON value, None for none. ``keyed``: it takes an ``Idempotency-Key``.
-
-    ``repeat`` holds for a keyed call where its key is sent; without one it is sent again ``NEVER``.
-    """
+    """``body`` is any JSON value, None for none. ``keyed``: an ``Idempotency-Key`` goes with it."""
 
     method: str
     path: str

@@ -10,7 +10,7 @@ import httpx
 from session_store_client import child_calls, operator_calls, session_calls
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
-from session_store_client.calls import KEYS_SENT, Call, following
+from session_store_client.calls import Call, following
 from session_store_client.exchanges import Event, Pause, Retries, Setting, Step, exchange
 from session_store_client.methods import lists, sends
 from session_store_client.subjects import checked_subject
@@ -36,7 +36,6 @@ class Client:
         subject: str | None = None,
         retries: Retries | None = None,
         decimals: bool = False,
-        idempotency_keys: bool = KEYS_SENT,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._setting = Setting(
@@ -45,7 +44,6 @@ class Client:
             subject=checked_subject(subject),
             retries=retries or Retries(),
             decimals=decimals,
-            keys=idempotency_keys,
         )
         self._http = httpx.Client(transport=transport, **options(url))
 

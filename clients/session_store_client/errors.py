@@ -87,6 +87,10 @@ class PayloadTooLargeError(SessionStoreError):
     """Facts ``limit`` and, where known, ``size``, in bytes."""
 
 
+class PayloadMissingError(SessionStoreError):
+    """A large payload is not as it was stored; facts ``size`` and ``sha256`` say what it was."""
+
+
 class MisdirectedError(SessionStoreError):
     """The session is at home in another region, which alone writes it."""
 
@@ -142,6 +146,7 @@ OF_SLUG: Final[Mapping[str, type[SessionStoreError]]] = {
     "content-conflict": ContentConflictError,
     "in-progress": InProgressError,
     "payload-too-large": PayloadTooLargeError,
+    "payload-missing": PayloadMissingError,
     "misdirected": MisdirectedError,
     "idempotency-mismatch": IdempotencyMismatchError,
     "precondition-required": PreconditionRequiredError,

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from session_store_client import errors
 from session_store_client.authentication import Authentication
-from session_store_client.calls import KEYS_SENT, Call, Repeat
+from session_store_client.calls import Call, Repeat
 from session_store_client.exact_json import decode, encode
 from session_store_client.problems import Received, error_of, retry_after
 
@@ -65,7 +65,6 @@ class Setting:
     subject: str | None = None
     retries: Retries = field(default_factory=Retries)
     decimals: bool = False
-    keys: bool = KEYS_SENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +106,6 @@ def exchange(
     SessionStoreError: the call is refused, given up, or its outcome is unknown.
     """
     retries, until = setting.retries, clock() + setting.retries.deadline
-    repeat = Repeat.NEVER if call.keyed and not setting.keys else call.repeat
     headers = _headers(call, setting)
     body = b"" if call.body is None else encode(call.body)
     in_doubt = False
@@ -125,15 +123,15 @@ def exchange(
         if isinstance(event, Received) and event.status in SUCCESS:
             return decode(event.body or b"null", call.answer, decimals=setting.decimals)
         failure = _failure(event)
-        if in_doubt and repeat is Repeat.GONE and isinstance(failure.error, errors.SessionNotFoundError):
+        if in_doubt and call.repeat is Repeat.GONE and isinstance(failure.error, errors.SessionNotFoundError):
             return decode(b"null", call.answer, decimals=False)
-        in_doubt = in_doubt or (failure.may_be_done and repeat is not Repeat.FREELY)
+        in_doubt = in_doubt or (failure.may_be_done and call.repeat is not Repeat.FREELY)
         wait = failure.retry_after + jitter(
             0.0, min(retries.longest_pause, retries.pause * 2 ** (number - 1))
         )
         is_last = number == retries.attempts or clock() + wait >= until
-        if is_last or not failure.passes or (failure.may_be_done and repeat is Repeat.NEVER):
-            raise _verdict(call, failure.error, repeat, in_doubt=in_doubt)
+        if is_last or not failure.passes or (failure.may_be_done and call.repeat is Repeat.NEVER):
+            raise _verdict(call, failure.error, in_doubt=in_doubt)
         LOG.debug("%s %s again in %.2f s: %s", call.method, call.path, wait, type(failure.error).__name__)
         yield Pause(wait)
     raise AssertionError("the last attempt ends the loop")
@@ -168,9 +166,9 @@ def _failure(event: Event) -> _Failure:
 
 
 def _verdict(
-    call: Call[AnswerT], error: errors.SessionStoreError, repeat: Repeat, *, in_doubt: bool
+    call: Call[AnswerT], error: errors.SessionStoreError, *, in_doubt: bool
 ) -> errors.SessionStoreError:
-    if not in_doubt or isinstance(error, CONCLUSIVE.get(repeat, ())):
+    if not in_doubt or isinstance(error, CONCLUSIVE.get(call.repeat, ())):
         return error
     unknown = _unknown(call, error)
     unknown.__cause__ = error
@@ -195,6 +193,6 @@ def _headers(call: Call[AnswerT], setting: Setting) -> dict[str, str]:
         headers["content-type"] = "application/json"
     if setting.subject is not None:
         headers["session-subject"] = setting.subject
-    if call.keyed and setting.keys:
+    if call.keyed:
         headers["idempotency-key"] = secrets.token_urlsafe(KEY_BYTES)
     return headers

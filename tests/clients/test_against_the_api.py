@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from session_store_client import Bearer, Client, OutcomeUnknownError, Retries, errors
-from session_store_client.calls import KEYS_SENT
 from tests.support.way import API, Way
 
 
@@ -17,9 +16,6 @@ from tests.support.way import API, Way
 def client(way: Way) -> Client:
     transport = httpx.MockTransport(way)
     return Client(API, Bearer("t"), subject="alice", transport=transport, retries=Retries(pause=0))
-
-
-needs_keys = pytest.mark.skipif(not KEYS_SENT, reason="this API takes no Idempotency-Key yet")
 
 
 def test_a_whole_life_is_played(client: Client) -> None:
@@ -105,7 +101,6 @@ def test_a_move_whose_answer_was_lost_is_done(way: Way, client: Client) -> None:
     assert client.move(session_id, "active", version=1).version == 2
 
 
-@needs_keys
 @pytest.mark.parametrize("losses", [1, 2])
 def test_an_increment_is_counted_once_whatever_answers_are_lost(
     way: Way, client: Client, losses: int
@@ -118,7 +113,6 @@ def test_an_increment_is_counted_once_whatever_answers_are_lost(
     }
 
 
-@needs_keys
 def test_a_session_is_made_once_whatever_answers_are_lost(way: Way, client: Client) -> None:
     way.losing = 2
     session = client.create()

@@ -180,7 +180,7 @@ def test_the_awaited_client_sends_and_reads_the_same() -> None:
     client.delete(SESSION_ID)
 
     async def awaited() -> list[Any]:
-        options: dict[str, Any] = {"retries": Retries(pause=0), "idempotency_keys": True}
+        options: dict[str, Any] = {"retries": Retries(pause=0)}
         async with AsyncClient(URL, Bearer(TOKEN), transport=httpx.MockTransport(other), **options) as each:
             session = await each.get(SESSION_ID)
             messages = [message async for message in each.messages(SESSION_ID)]

@@ -87,14 +87,6 @@ def test_what_may_be_done_is_not_sent_again_where_its_answer_would_be_another(
 
 
 @pytest.mark.parametrize("call", [CREATE, CHANGE], ids=named)
-def test_without_a_key_a_create_or_a_change_is_not_sent_again(call: Call[Any]) -> None:
-    played = Played(events=[lost()], setting=setting(keys=False))
-    with pytest.raises(errors.OutcomeUnknownError):
-        played.run(call)
-    assert "idempotency-key" not in played.attempts[0].headers
-
-
-@pytest.mark.parametrize("call", [CREATE, CHANGE], ids=named)
 def test_every_attempt_of_a_call_has_one_key_and_every_call_its_own(call: Call[Any]) -> None:
     first, second = Played(events=[lost(), lost(), success(call)]), Played(events=[success(call)])
     first.run(call)

@@ -1,20 +1,13 @@
-"""What an ``Idempotency-Key`` makes of a lost answer, through the client and the deployed stack.
-
-Runs where the API takes keys: ``session_store_client.calls.KEYS_SENT`` says so, and a test holds it to the
-document.
-"""
+"""What an ``Idempotency-Key`` makes of a lost answer, through the client and the deployed stack."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from session_store_client import Client
-from session_store_client.calls import KEYS_SENT
 from tests.support.client_calls import client_of
 from tests.support.emulator import LiveStack
 from tests.support.lossy_way import LossyWay, lossy_way
-
-pytestmark = pytest.mark.skipif(not KEYS_SENT, reason="this API takes no Idempotency-Key yet")
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ PROBLEM: Final = {"content-type": "application/problem+json"}
 
 
 def setting(**changes: Any) -> Setting:
-    values: dict[str, Any] = {"url": URL, "authentication": Bearer(TOKEN), "keys": True}
+    values: dict[str, Any] = {"url": URL, "authentication": Bearer(TOKEN)}
     return Setting(**{**values, **changes})
 
 
@@ -105,7 +105,7 @@ class Scripted:
         return httpx.Response(event.status, headers=dict(event.headers), content=event.body)
 
     def client(self, **changes: Any) -> Client:
-        options = {"retries": Retries(pause=0.0), "idempotency_keys": True, **changes}
+        options = {"retries": Retries(pause=0.0), **changes}
         return Client(URL, Bearer(TOKEN), transport=httpx.MockTransport(self), **options)
 
 
