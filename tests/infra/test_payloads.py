@@ -24,9 +24,10 @@ def test_it_is_private_encrypted_and_reached_by_tls_alone(every: Synthesized) ->
         assert "CorsConfiguration" not in bucket
         assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     for policy in of_payloads(every, "AWS::S3::BucketPolicy"):
-        (statement,) = policy["PolicyDocument"]["Statement"]
-        assert (statement["Effect"], statement["Action"]) == ("Deny", "s3:*")
-        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+        plain, old = policy["PolicyDocument"]["Statement"]
+        assert [(each["Effect"], each["Action"]) for each in (plain, old)] == [("Deny", "s3:*")] * 2
+        assert plain["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+        assert old["Condition"] == {"NumericLessThan": {"s3:TlsVersion": 1.2}}
     if not every.deployment.config.is_local:
         assert len(of_payloads(every, "AWS::S3::BucketPolicy")) == len(buckets)
 

@@ -10,7 +10,8 @@ from session_store.schema import BusEnv, Env, PayloadEnv, RedriveEnv, StreamEnv
 from tests.infra.against_code.conftest import Driven, packages, variables
 from tests.infra.conftest import HASH, Synthesized, as_text
 from tests.support.aws_calls import Permission, used
-from tests.support.driven import DRIVES, Ground
+from tests.support.driven import DRIVES
+from tests.support.ground import Ground
 
 NAMED_BY: Mapping[str, tuple[str, ...]] = {
     "dynamodb": (Env.TABLE_NAME, Env.AUDIT_TABLE_NAME),
@@ -32,6 +33,7 @@ BESIDE_SENDING = {"sqs:GetQueueAttributes", "sqs:GetQueueUrl"}
 """And its destination, beside what Lambda needs to send there."""
 
 KEY_USE = {
+    "s3:GetObject": {"kms:Decrypt"},
     "s3:PutObject": {"kms:GenerateDataKey"},
     "sqs:ReceiveMessage": {"kms:Decrypt"},
     "sqs:SendMessage": {"kms:Decrypt", "kms:GenerateDataKey"},
