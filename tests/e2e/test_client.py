@@ -17,26 +17,12 @@ from session_store_client.cli.command import main
 from tests.support.calls import new_subject
 from tests.support.client_calls import client_of
 from tests.support.emulator import LiveStack
-from tests.support.lossy_way import LossyWay, lossy_way
+from tests.support.lossy_way import LossyWay
 
 
 @pytest.fixture
 def client(deployed: LiveStack) -> Iterator[Client]:
     with client_of(deployed, "tenant-a") as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def way(deployed: LiveStack) -> Iterator[LossyWay]:
-    with lossy_way(deployed.deployed.api_url) as way:
-        yield way
-
-
-@pytest.fixture
-def lossy(deployed: LiveStack, way: LossyWay) -> Iterator[Client]:
-    """A client whose answers can be lost."""
-    way.forwarded.clear()
-    with client_of(deployed, "tenant-a", url=way.url) as client:
         yield client
 
 

@@ -1,26 +1,9 @@
 """What an ``Idempotency-Key`` makes of a lost answer, through the client and the deployed stack."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from session_store_client import Client
-from tests.support.client_calls import client_of
-from tests.support.emulator import LiveStack
-from tests.support.lossy_way import LossyWay, lossy_way
-
-
-@pytest.fixture(scope="module")
-def way(deployed: LiveStack) -> Iterator[LossyWay]:
-    with lossy_way(deployed.deployed.api_url) as way:
-        yield way
-
-
-@pytest.fixture
-def lossy(deployed: LiveStack, way: LossyWay) -> Iterator[Client]:
-    way.forwarded.clear()
-    with client_of(deployed, "tenant-a", url=way.url) as client:
-        yield client
+from tests.support.lossy_way import LossyWay
 
 
 @pytest.mark.parametrize("losses", [1, 2])
