@@ -30,6 +30,7 @@ PLACES: Final = (TABLE, STATUS_TTL_INDEX.name, OWNER_INDEX.name, AUDIT_TABLE)
 LAMBDA: Final = (Meter.INVOCATION, Meter.GB_SECOND)
 OBSERVED: Final = (Meter.LOG_GB, Meter.TRACE)
 QUEUED: Final = (Meter.QUEUE, Meter.EVENT)
+IN_S3: Final = (Meter.OBJECT_WRITE, Meter.OBJECT_READ)
 KEPT: Final = (Meter.STORED, Meter.RECOVERABLE)
 REPLICATED: Final = (Meter.WRITE, *KEPT)
 """What each further region takes once more."""
@@ -96,10 +97,10 @@ def _units_of(row: Row) -> Sequence[str]:
 
 
 def _bill(priced: Sequence[Row]) -> str:
-    heads = ("", "writes", "reads", "gateway", "Lambda", "queue, bus", "logs, traces", "kept", "**all**")
-    columns = ((Meter.WRITE,), (Meter.READ,), (Meter.CALL,), LAMBDA, QUEUED, OBSERVED, KEPT)
+    metered = ("writes", "reads", "gateway", "Lambda", "queue, bus", "S3", "logs, traces", "kept")
+    columns = ((Meter.WRITE,), (Meter.READ,), (Meter.CALL,), LAMBDA, QUEUED, IN_S3, OBSERVED, KEPT)
     return table(
-        (*heads, "a further region"),
+        ("", *metered, "**all**", "a further region"),
         [
             (
                 row.label,

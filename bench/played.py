@@ -20,7 +20,16 @@ from local.emulator import ACCOUNT, Emulator
 from local.streams.records import TTL_IDENTITY
 from local.streams.source import ShardSource, Stream
 from local.streams.swept import SweptRecords
-from session_store.schema import SESSION_SK, BusEnv, CleanupEnv, Env, StreamEnv, WatchEnv, session_pk
+from session_store.schema import (
+    SESSION_SK,
+    BusEnv,
+    CleanupEnv,
+    Env,
+    PayloadEnv,
+    StreamEnv,
+    WatchEnv,
+    session_pk,
+)
 from tests.support.gateway import rest_event
 from tests.support.tables import create_tables
 
@@ -75,6 +84,7 @@ class Played:
             StreamEnv.CLEANUP_QUEUE_URL.value: self._queue,
             StreamEnv.CLEANUP_DELAY_SECONDS.value: "0",
             StreamEnv.QUARANTINE_BUCKET.value: NAME,
+            PayloadEnv.PAYLOAD_BUCKET.value: NAME,
             BusEnv.EVENT_BUS_NAME.value: NAME,
             CleanupEnv.CREDENTIAL_PREFIX.value: NAME,
             WatchEnv.EXPIRING_WITHIN_SECONDS.value: "900",

@@ -1,4 +1,4 @@
-"""What a piece of work takes of DynamoDB, SQS, EventBridge and the logs, as the clients' answers tell."""
+"""What a piece of work takes of DynamoDB, SQS, EventBridge, S3 and the logs, as the clients' answers tell."""
 
 import math
 import threading
@@ -20,7 +20,7 @@ OWN_SECONDS: Final = 0.005
 """Assumed of a function's own work on an invocation."""
 
 ROUND_TRIP_SECONDS: Final = 0.005
-"""Assumed of DynamoDB, SQS and EventBridge alike."""
+"""Assumed of DynamoDB, SQS, EventBridge and S3 alike."""
 
 RECORDS_A_BATCH: Final = 10
 """Assumed of the stream's consumer, whose mapping waits a second for up to a hundred."""
@@ -43,6 +43,8 @@ class Spent:
     round_trips: int = 0
     messages: int = 0
     events: int = 0
+    object_writes: int = 0
+    object_reads: int = 0
     log_bytes: int = 0
     invocations: int = 0
     records: int = 0
@@ -55,6 +57,8 @@ class Spent:
             round_trips=self.round_trips + other.round_trips,
             messages=self.messages + other.messages,
             events=self.events + other.events,
+            object_writes=self.object_writes + other.object_writes,
+            object_reads=self.object_reads + other.object_reads,
             log_bytes=self.log_bytes + other.log_bytes,
             invocations=self.invocations + other.invocations,
             records=self.records + other.records,
@@ -77,6 +81,8 @@ class Spent:
                 Meter.GB_SECOND: seconds * MEMORY_MIB / 1024,
                 Meter.QUEUE: self.messages,
                 Meter.EVENT: self.events,
+                Meter.OBJECT_WRITE: self.object_writes,
+                Meter.OBJECT_READ: self.object_reads,
                 Meter.LOG_GB: logged / GB,
             }
         )
@@ -99,6 +105,7 @@ class Spending:
         events.register("after-call.dynamodb", self._note)
         events.register("after-call.sqs", self._sent)
         events.register("after-call.events", self._sent)
+        events.register("after-call.s3", self._object)
 
     def taken(self) -> Spent:
         """What was spent since the last time that this was asked."""
@@ -142,6 +149,12 @@ class Spending:
 
     def _put_events(self, params: Mapping[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
         self.now.events += len(params["Entries"])
+
+    def _object(self, model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
+        """A deletion is free."""
+        self.now.round_trips += 1
+        self.now.object_writes += model.name in {"PutObject", "ListObjectsV2"}
+        self.now.object_reads += model.name == "GetObject"
 
     def _sent(self, model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
         self.now.round_trips += 1

@@ -1,10 +1,9 @@
 """Every knob of a deployment, read once from CDK context and judged before a construct exists."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aws_cdk import RemovalPolicy, region_info
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_logs as logs
 
 from infra import names
@@ -33,8 +32,9 @@ from infra.config_values import (
     log_retention,
     regions,
 )
-from infra.context import ConfigError, Context, between, each, flag, matching, member, optional
+from infra.context import Context, between, each, flag, matching, member, optional
 from infra.options import option, options, read, refuse_unknown
+from infra.refusals import judge
 from session_store.schema import PAYLOADS, Attribute
 
 if TYPE_CHECKING:
@@ -351,76 +351,5 @@ class Config:
         default = Profile.PROD if stage == "prod" else Profile.DEV
         profile = str(first("profile", default))
         config = cls(**read(cls, node, profile=profile, stage=stage))
-        for refused in _REFUSALS:
-            refused(config)
+        judge(config)
         return config
-
-
-def _loopback_elsewhere(config: Config) -> None:
-    """Tokens go out by TLS alone, or stay on this machine."""
-    endpoint = config.revocation_endpoint
-    if endpoint is not None and not endpoint.startswith("https:") and not config.is_local:
-        raise _refusal("revocation_endpoint", endpoint)
-
-
-def _callers_of_two_kinds(config: Config) -> None:
-    """What the other way of calling would need, and what this one would pass over."""
-    of_tokens = ("jwt_issuer", "jwt_audience", "jwt_jwks_uri")
-    of_signatures = ("delegates", "caller_accounts")
-    with_tokens = config.auth is Auth.JWT
-    for field in of_signatures if with_tokens else of_tokens:
-        if value := getattr(config, field):
-            raise _refusal(field, value)
-    if with_tokens:
-        for field in ("jwt_issuer", "jwt_audience"):
-            if not getattr(config, field):
-                raise _refusal(field, "")
-
-
-def _keys_by_plain_http(config: Config) -> None:
-    """Whoever stands between could give keys of his own."""
-    for field in ("jwt_issuer", "jwt_jwks_uri"):
-        value: str | None = getattr(config, field)
-        if value is not None and not value.startswith("https:") and not config.is_local:
-            raise _refusal(field, value)
-
-
-def _worlds_apart(config: Config) -> None:
-    """Neither a global table nor a multi-Region key reaches from one partition into another."""
-    partitions = {region_info.RegionInfo.get(region).partition for region in config.regions}
-    if len(partitions - {None}) > 1:
-        raise _refusal("regions", ",".join(config.regions))
-
-
-def _cache_out_of_reach(config: Config) -> None:
-    """An isolated subnet reaches DynamoDB in its own region alone, and a session's home may be another."""
-    if config.dax_nodes and config.replicas and config.egress is Egress.ISOLATED:
-        raise _refusal("egress", config.egress.value)
-
-
-def _nobody_told(config: Config) -> None:
-    if config.alarm_emails and not config.alarm_topic:
-        raise _refusal("alarm_emails", ",".join(config.alarm_emails))
-
-
-def _rows_lost_between_exports(config: Config) -> None:
-    """A row must outlive the time to the next export."""
-    if config.audit_retention_days <= config.audit_export.days:
-        raise _refusal("audit_export", config.audit_export.value)
-
-
-_REFUSALS: Final[tuple[Callable[[Config], None], ...]] = (
-    _worlds_apart,
-    _loopback_elsewhere,
-    _callers_of_two_kinds,
-    _keys_by_plain_http,
-    _cache_out_of_reach,
-    _nobody_told,
-    _rows_lost_between_exports,
-)
-"""What each value alone does not tell."""
-
-
-def _refusal(field: str, value: object) -> ConfigError:
-    declared = options(Config)[field]
-    return ConfigError(declared.name, value, allowed=declared.allowed)

@@ -42,7 +42,16 @@ def test_usages_add_up_and_multiply() -> None:
 
 
 def test_a_request_is_billed_for_its_units_its_time_and_its_lines() -> None:
-    spent = Spent(reads=1.5, round_trips=2, messages=1, events=1, log_bytes=200, invocations=1)
+    spent = Spent(
+        reads=1.5,
+        round_trips=2,
+        messages=1,
+        events=1,
+        object_writes=3,
+        object_reads=4,
+        log_bytes=200,
+        invocations=1,
+    )
     spent.writes.update({"sessions": 2, "owner-index": 1})
     assert spent.usage().amounts == {
         Meter.WRITE: 3.0,
@@ -51,6 +60,8 @@ def test_a_request_is_billed_for_its_units_its_time_and_its_lines() -> None:
         Meter.GB_SECOND: OWN_SECONDS + 2 * ROUND_TRIP_SECONDS,
         Meter.QUEUE: 1,
         Meter.EVENT: 1,
+        Meter.OBJECT_WRITE: 3,
+        Meter.OBJECT_READ: 4,
         Meter.LOG_GB: (200 + PLATFORM_LOG_BYTES) / 1e9,
     }
 
@@ -64,9 +75,11 @@ def test_records_of_the_stream_share_a_batch() -> None:
 
 def test_what_is_spent_adds_up() -> None:
     one = Spent(reads=1, round_trips=2, messages=3, events=4, log_bytes=5, invocations=6, records=7)
+    one.object_writes, one.object_reads = 9, 10
     one.writes["audit"] = 8
     both = one + one
     assert both.writes == {"audit": 16}
+    assert (both.object_writes, both.object_reads) == (18, 20)
     assert (both.reads, both.round_trips, both.messages, both.events) == (2, 4, 6, 8)
     assert (both.log_bytes, both.invocations, both.records) == (10, 12, 14)
 
