@@ -175,7 +175,7 @@ def _placed(placement: Placement | None) -> _Placed:
 
 
 def _environment(config: Config, package: str) -> dict[str, str]:
-    variables = {
+    return {
         Env.TABLE_NAME.value: config.table_name,
         Env.AUDIT_TABLE_NAME.value: config.audit_table_name,
         Env.REGIONS.value: ",".join(config.regions),
@@ -185,7 +185,3 @@ def _environment(config: Config, package: str) -> dict[str, str]:
         "POWERTOOLS_METRICS_NAMESPACE": NAMESPACE,
         "POWERTOOLS_LOG_LEVEL": "INFO",
     }
-    if config.is_local:
-        # There is no X-Ray daemon to send to.
-        variables["POWERTOOLS_TRACE_DISABLED"] = "true"
-    return variables

@@ -15,7 +15,6 @@ OF_POWERTOOLS = {
     "POWERTOOLS_LOG_LEVEL",
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_SERVICE_NAME",
-    "POWERTOOLS_TRACE_DISABLED",
 }
 READ: Mapping[str, set[str]] = {
     "session_api": {*Env, *RedriveEnv, StreamEnv.CLEANUP_QUEUE_URL, StreamEnv.QUARANTINE_BUCKET},

@@ -22,7 +22,6 @@ ENVIRONMENT = {
     "AUDIT_RETENTION_DAYS": "90",
     "POWERTOOLS_SERVICE_NAME": "session-api",
     "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
-    "POWERTOOLS_TRACE_DISABLED": "true",
 }
 
 
