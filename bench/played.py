@@ -10,17 +10,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-
 from bench.ground import AUDIT_TABLE, TABLE, Context, environment
 from bench.prices import Usage
 from bench.spending import LINE_BYTES, Spending, Spent, item_bytes
-from local.credentials import REGION
-from local.emulator import ACCOUNT, Emulator
+from local.emulator import Emulator
 from local.streams.records import TTL_IDENTITY
 from local.streams.source import ShardSource, Stream
 from local.streams.swept import SweptRecords
 from session_store.bootstrap import aws_session
-from session_store.schema import SESSION_SK, BusEnv, CleanupEnv, Env, StreamEnv, WatchEnv, session_pk
+from session_store.schema import SESSION_SK, BusEnv, CleanupEnv, StreamEnv, WatchEnv, session_pk
 from tests.support.gateway import rest_event
 from tests.support.tables import create_tables
 

@@ -9,7 +9,9 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,11 +19,20 @@ import jsii
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 
+from infra.bytecode import compile_all, interpreter, uv
 from infra.config_values import Target
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCES: Final = ROOT / "lambdas"
 LOCK: Final = SOURCES / "requirements.txt"
+LAYER_AT: Final = "/opt/python"
+SOURCES_AT: Final = "/var/task"
+"""Where Lambda unpacks a layer's Python packages, and a function."""
+
+NOT_DEPLOYED: Final = ("__pycache__", "*.pyc", "requirements.*")
+"""Of the sources, at any depth."""
+
+EXCLUDED: Final = [f"**/{pattern}" for pattern in NOT_DEPLOYED]
 
 PROVIDED: Final = (
     "boto3",
@@ -80,7 +91,7 @@ def build_layer(output: Path, *, built_for: Platform) -> None:
     if built_for != platform_for(Target.LOCAL):
         options += ["--python-platform", built_for.uv_platform]
     subprocess.run(  # noqa: S603 - our own arguments
-        [_uv(), "pip", "install", "--quiet", "--no-deps", "--target", str(site), *options, "-r", str(LOCK)],
+        [uv(), "pip", "install", "--quiet", "--no-deps", "--target", str(site), *options, "-r", str(LOCK)],
         check=True,
     )
     for name in PROVIDED:
@@ -89,36 +100,62 @@ def build_layer(output: Path, *, built_for: Platform) -> None:
     for name in ("bin", ".lock"):
         path = site / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    _compile(site, built_for=built_for, runs_at=LAYER_AT)
+
+
+def build_sources(output: Path, *, built_for: Platform) -> None:
+    """Copy the sources into ``output``."""
+    shutil.copytree(SOURCES, output, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*NOT_DEPLOYED))
+    _compile(output, built_for=built_for, runs_at=SOURCES_AT)
+
+
+def _compile(folder: Path, *, built_for: Platform, runs_at: str) -> None:
+    if python := _compiler(built_for):
+        compile_all(folder, python=python, runs_at=runs_at)
+
+
+def _compiler(built_for: Platform) -> Path | None:
+    """None for the emulator: it unpacks where bytecode can be written."""
+    return interpreter(built_for.python) if built_for == CLOUD else None
 
 
 def dependency_layer(built_for: Platform) -> lambda_.AssetCode:
     """The asset's hash is over what determines it: the lock is fully pinned, so the wheels follow from it."""
-    facts = f"{built_for.python}|{built_for.machine}|{PROVIDED}|".encode()
+    compiled = _compiler(built_for) is not None
+    facts = f"{built_for.python}|{built_for.machine}|{PROVIDED}|{compiled}|".encode()
     return lambda_.Code.from_asset(
         str(SOURCES),
         exclude=["**", f"!{LOCK.name}"],
         asset_hash=hashlib.sha256(facts + LOCK.read_bytes()).hexdigest(),
         asset_hash_type=AssetHashType.CUSTOM,
-        bundling=BundlingOptions(
-            image=DockerImage.from_registry("never-pulled"), local=_LocalBundling(built_for=built_for)
+        bundling=_bundling(partial(build_layer, built_for=built_for), name="layer"),
+    )
+
+
+def function_sources(built_for: Platform) -> lambda_.AssetCode:
+    if _compiler(built_for) is None:
+        return lambda_.Code.from_asset(str(SOURCES), exclude=EXCLUDED)
+    return lambda_.Code.from_asset(
+        str(SOURCES),
+        exclude=EXCLUDED,
+        bundling=_bundling(
+            partial(build_sources, built_for=built_for), name=f"bytecode of {built_for.python}"
         ),
     )
 
 
-def function_sources() -> lambda_.AssetCode:
-    return lambda_.Code.from_asset(str(SOURCES), exclude=["**/__pycache__", "**/*.pyc", "requirements.*"])
+def _bundling(build: Callable[[Path], None], *, name: str) -> BundlingOptions:
+    """``name`` counts in an asset's hash where that is over its sources."""
+    return BundlingOptions(
+        image=DockerImage.from_registry("never-pulled"), command=[name], local=_LocalBundling(build)
+    )
 
 
 @jsii.implements(ILocalBundling)
 class _LocalBundling:
-    def __init__(self, *, built_for: Platform) -> None:
-        self._built_for = built_for
+    def __init__(self, build: Callable[[Path], None]) -> None:
+        self._build = build
 
     def try_bundle(self, output_dir: str, _options: BundlingOptions | None = None, **_: object) -> bool:
-        build_layer(Path(output_dir), built_for=self._built_for)
+        self._build(Path(output_dir))
         return True
-
-
-def _uv() -> str:
-    """uv of this environment; make puts it there."""
-    return str(Path(sys.executable).with_name("uv"))

@@ -113,7 +113,7 @@ class TableFunction(Construct):
             handler=f"{package}.handler.handler",
             runtime=built_for.runtime,
             architecture=built_for.architecture,
-            code=function_sources(),
+            code=function_sources(built_for),
             layers=[shared.dependencies],
             role=self.role,
             memory_size=MEMORY_MIB,

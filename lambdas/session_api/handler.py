@@ -1,5 +1,8 @@
 """The session API: one function behind a REST API."""
 
+from session_store import loading
+
+# isort: split
 import os
 from typing import Any
 
@@ -19,6 +22,7 @@ settings = read_settings(os.environ)
 store = open_store(settings, read_redrive_settings(os.environ))
 resolver = Resolver(store=store, settings=settings, logger=logger, counting=Counting(metrics=metrics))
 app = resolver.build()
+loading.done()
 
 
 @logger.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_REST)

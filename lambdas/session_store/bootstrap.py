@@ -95,7 +95,11 @@ def aws_session() -> "Session":
     """What the clients of a function share. botocore's own: boto3 adds resources, which nothing here uses."""
     from botocore.session import Session  # noqa: PLC0415 - likewise
 
-    return Session()
+    from session_store.storage.service_models import ServiceModels  # noqa: PLC0415 - likewise
+
+    session = Session()
+    session.register_component("data_loader", ServiceModels())
+    return session
 
 
 def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Deadline) -> Storage:
