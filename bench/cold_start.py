@@ -64,12 +64,12 @@ assert session_api.handler.handler(json.loads({event!r}), context)["statusCode"]
 """
 ABOUT: Final = """\
 New processes in turn: the function imported, its client made and a session read, beside boto3 imported, a
-DynamoDB client made and the same item read. CPU time of the process without its interpreter's start: medians,
-and the median of the pairs' ratios. Both find their bytecode (that boto3 does in the Lambda runtime is taken for
-granted). *Without bytecode*: the function and its layer have none, and are compiled at every start, since what
-Lambda unpacks cannot be written to. The other functions are imported, with their clients, beside boto3 with the
-same clients. Imports: `-X importtime`, what each package's own modules take, the least of several runs; the rest
-of a start is making the client and the request."""
+DynamoDB client made and the same item read. CPU time of the process without its interpreter's start:
+medians, and the median of the pairs' ratios. Both find their bytecode (that boto3 does in the Lambda
+runtime is taken for granted). *Without bytecode*: the function and its layer have none, and are compiled
+at every start, since what Lambda unpacks cannot be written to. The other functions are imported, with
+their clients, beside boto3 with the same clients. Imports: `-X importtime`, what each package's own
+modules take, the least of several runs; the rest of a start is making the client and the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def own_microseconds(told: str) -> Counter[str]:
     return own
 
 
-def main(pairs: int = PAIRS) -> None:
+def main(pairs: int = PAIRS, *, packages: Sequence[str] = tuple(FUNCTIONS)) -> None:
     with ground(), tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as bare:
         _name_surroundings()
         warm, cold = Programs(Path(cache)), Programs(Path(bare), compiling=False)
@@ -131,7 +131,7 @@ def main(pairs: int = PAIRS) -> None:
             ("session_api, first answer", compare(warm, ours, warm, boto3, pairs)),
             ("session_api, first answer, without bytecode", compare(cold, ours, warm, boto3, pairs)),
         ]
-        for package in FUNCTIONS:
+        for package in packages:
             bare_clients = bare_program(package)
             compared.append((package, compare(warm, OURS.format(package=package), warm, bare_clients, pairs)))
         broken_down = breakdown(warm.imports(ours), warm.imports(boto3))

@@ -1,4 +1,4 @@
-"""``python -m bench.growth [10000]``: what a message costs when many are there, beside one item that grows."""
+"""``python -m bench.growth [10000]``: what a message costs when many are there."""
 
 import os
 import sys
@@ -18,10 +18,11 @@ AT: Final = (1, 20, 100, 300, 390, 1000, 2000)
 """Which messages are looked at, by their number."""
 
 ABOUT: Final = """\
-Messages of 1,000 bytes appended to one session, one a call, through the library's use cases; write units from
-the answers, read units from the bytes that were read. Beside it, the transcript as a list in the session's item,
-grown by `list_append`: every append writes the whole item, so its units grow with what is there, and at
-DynamoDB's 400 KB it ends. A number behind the command is one message more that is looked at."""
+Messages of 1,000 bytes appended to one session, one a call, through the library's use cases; write units
+from the answers, read units from the bytes that were read. Beside it, the transcript as a list in the
+session's item, grown by `list_append`: every append writes the whole item, so its units grow with what is
+there, and at DynamoDB's 400 KB it ends. A number behind the command is one message more that is looked
+at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def _heads(curve: Curve) -> Sequence[str]:
 def _cells(curve: Curve, number: int) -> Sequence[str]:
     point = curve.points.get(number)
     if point is None:
-        return ["–", "–", "–"]
+        return ["none", "none", "none"]
     return [f"{point.written:,.0f}", f"{point.total:,.0f}", f"{point.read:g}"]
 
 

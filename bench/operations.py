@@ -1,4 +1,4 @@
-"""``python -m bench.operations``: round trips and units of each operation, next to what its bytes alone would take."""
+"""``python -m bench.operations``: round trips and units of each operation, next to what its bytes take."""
 
 import json
 import math
@@ -29,14 +29,15 @@ OF_STATE: Final = frozenset({"change_state", "replace_state", "move_session"})
 """They write the session's item, whose bytes are those of the answer."""
 
 ABOUT: Final = f"""\
-Each operation once, through the API's handler, on small sessions and messages of 1,000 bytes. Round trips and
-write units are from the answers; read units from the bytes that were read, by DynamoDB's rules. The bounds are what
-a store would take that kept and read these bytes and nothing else, neither checking whose session it is nor listing
-it anywhere: for writing ceil(({KEY_BYTES} + bytes sent, or of the session's answer where its item changes) / 1024)
-units an item, for reading ceil(bytes answered / 4096), halved where the read may be eventual. Where we take more: an
-`increment` or `append` and an atomic append are transactions, at twice the units; a new session has an entry in each
-of two indexes, a moved one a new entry in one of them for the old; a message carries a hash, its author and its
-regions; reading children reads their session, consistently, before."""
+Each operation once, through the API's handler, on small sessions and messages of 1,000 bytes. Round trips
+and write units are from the answers; read units from the bytes that were read, by DynamoDB's rules. The
+bounds are what a store would take that kept and read these bytes and nothing else, neither checking whose
+session it is nor listing it anywhere: for writing ceil(({KEY_BYTES} + bytes sent, or of the session's
+answer where its item changes) / 1024) units an item, for reading ceil(bytes answered / 4096), halved
+where the read may be eventual. Where we take more: an `increment` or `append` and an atomic append are
+transactions, at twice the units; a new session has an entry in each of two indexes, a moved one a new
+entry in one of them for the old; a message carries a hash, its author and its regions; reading children
+reads their session, consistently, before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def _cells(row: Row) -> Sequence[str]:
 
 
 def _over(units: float, bound: float) -> tuple[str, str, str]:
-    return f"{units:g}", f"{bound:g}", f"{units / bound:.2f}" if bound else "–"
+    return f"{units:g}", f"{bound:g}", f"{units / bound:.2f}" if bound else "-"
 
 
 if __name__ == "__main__":

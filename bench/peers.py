@@ -1,4 +1,4 @@
-"""Stores under test: ours, and the pattern that its seed describes, which keeps all of a session in one item."""
+"""Stores under test: ours, and a pattern often shown, which keeps all of a session in one item."""
 
 import itertools
 import random
@@ -96,7 +96,7 @@ class Ours:
 
 @dataclass(frozen=True, slots=True)
 class OneItem:
-    """Messages by ``list_append`` in the session's item; other fields by its version, read and tried again."""
+    """Messages by ``list_append`` in the session's item; other fields at its version, tried again."""
 
     client: Any
     name: str = "one item (`list_append`)"

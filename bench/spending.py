@@ -104,7 +104,7 @@ class Spending:
         spent, self.now = self.now, Spent()
         return spent
 
-    def _ask(self, params: dict[str, Any], model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
+    def _ask(self, params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
         params["ReturnConsumedCapacity"] = "INDEXES"
         self._own.asked = {name: value for name, value in params.items() if name != "ProjectionExpression"}
 
@@ -144,7 +144,7 @@ class Spending:
         units = 0.0
         for name, asked in self._own.asked["RequestItems"].items():
             consistent, items = bool(asked.get("ConsistentRead")), found.get(name, [])
-            missing = [{}] * (len(asked["Keys"]) - len(items))
+            missing: list[Mapping[str, Any]] = [{}] * (len(asked["Keys"]) - len(items))
             units += sum(read_units([item], consistent=consistent) for item in (*items, *missing))
         return units
 

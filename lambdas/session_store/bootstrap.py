@@ -86,6 +86,8 @@ def aws_client(service: str, *, region: str, attempts: int = 3, read_timeout: fl
         read_timeout=read_timeout,
         retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=POOL,
+        # Of requests that our own code makes, and the service judges anyway.
+        parameter_validation=False,
     )
     return aws_session().create_client(service, region_name=region, config=config)
 
