@@ -19,7 +19,7 @@ SMALL = {
 def test_a_benchmark_runs_and_publishes_one_section_of_tables(name: str) -> None:
     program = (
         f"import bench.{name} as benchmark\n"
-        "benchmark.publish = lambda heading, *, command, about, results: print('published', command, results)\n"
+        "benchmark.publish = lambda _, *, command, results, **rest: print('published', command, results)\n"
         f"benchmark.{SMALL[name]}"
     )
     done = subprocess.run(
