@@ -36,7 +36,8 @@ session it is nor listing it anywhere: for writing ceil(({KEY_BYTES} + bytes sen
 answer where its item changes) / 1024) units an item, for reading ceil(bytes answered / 4096), halved
 where the read may be eventual. Where we take more: an `increment` or `append` and an atomic append are
 transactions, at twice the units; a new session has an entry in each of two indexes, a moved one a new
-entry in one of them for the old; a message carries a hash, its author and its regions; reading children
+entry in one of them for the old; a tool call is its claim, its record and its event in one transaction, a
+deletion the session and its event; a message carries a hash, its author and its regions; reading children
 reads their session, consistently, before."""
 
 
