@@ -7,22 +7,25 @@ from unittest.mock import patch
 import pytest
 from botocore.exceptions import UnknownServiceError
 
-from session_store.bootstrap import aws_client
-from session_store.storage.service_models import SERVICES
+from session_store.bootstrap import aws_client, aws_session
+
+ASKED_FOR = ("dynamodb", "dynamodbstreams", "events", "lambda", "s3", "secretsmanager", "sqs")
+BY_COMMANDS = ("cloudformation",)
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", [*ASKED_FOR, *BY_COMMANDS])
 def test_a_client_is_made_of_each_service(service: str) -> None:
     client = aws_client(service, region="us-east-1")
     assert client.meta.service_model.service_name == service
 
 
-def test_a_service_that_is_not_named_here_is_unknown() -> None:
+def test_a_service_that_does_not_exist_is_unknown() -> None:
     with pytest.raises(UnknownServiceError):
-        aws_client("ec2", region="us-east-1")
+        aws_client("no-such-service", region="us-east-1")
 
 
 def test_no_folder_of_a_service_that_is_not_asked_for_is_looked_into() -> None:
+    aws_session.cache_clear()
     with patch("os.listdir", side_effect=os.listdir) as looked:
         aws_client("dynamodb", region="us-east-1")
-    assert {Path(call.args[0]).name for call in looked.call_args_list} <= {"dynamodb"}
+    assert {Path(call.args[0]).name for call in looked.call_args_list} <= {"dynamodb", "data", "models"}
