@@ -62,6 +62,11 @@ test: setup check ## Check, then run every test
 	$(BIN)/python -m pytest
 
 bench: setup ## Measure, and write what comes of it to docs/benchmarks.md and docs/costs.md
+	$(BIN)/python -m bench.operations
+	$(BIN)/python -m bench.growth
+	$(BIN)/python -m bench.latency
+	$(BIN)/python -m bench.cold_start
+	$(BIN)/python -m bench.contention
 	$(BIN)/python -m bench.audit
 	$(BIN)/python -m bench.packages
 	$(BIN)/python -m bench.costs

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from bench.fixed_costs import Fixed, sheet
-from bench.played import AUDIT_TABLE, TABLE, Played
+from bench.ground import AUDIT_TABLE, TABLE
+from bench.played import Played
 from bench.prices import AS_OF, MILLION, PRICES, Meter, Usage, break_even_hits, total
 from bench.report import table
 from bench.spending import (

@@ -15,7 +15,6 @@ from infra.logged_function import MEMORY_MIB
 READ_UNIT: Final = 4096
 """Bytes that one read request unit reads, consistently."""
 
-READS: Final = frozenset({"GetItem", "BatchGetItem"})
 OWN_SECONDS: Final = 0.005
 """Assumed of a function's own work on an invocation."""
 
@@ -91,8 +90,8 @@ class Spent:
 class Spending:
     """Watches the clients that are made with ``events``, botocore's emitter, from now on.
 
-    ``plain`` is a client that is not watched. It does each Query once more and reads whole items: what
-    a Query takes follows from the bytes that it reads, and the emulator's figure for it is wrong.
+    What a read takes follows from the bytes that it reads; the emulator's figures for it are wrong.
+    ``plain`` is a client that is not watched: it does each Query once more and reads whole items.
     """
 
     def __init__(self, plain: Any, events: BaseEventHooks) -> None:  # noqa: ANN401 - boto3 makes it at run time
@@ -112,12 +111,9 @@ class Spending:
         spent, self.now = self.now, Spent()
         return spent
 
-    def _ask(self, params: dict[str, Any], model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
+    def _ask(self, params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
         params["ReturnConsumedCapacity"] = "INDEXES"
-        if model.name == "Query":
-            self._own.query = {
-                name: value for name, value in params.items() if name != "ProjectionExpression"
-            }
+        self._own.asked = {name: value for name, value in params.items() if name != "ProjectionExpression"}
 
     def _note(self, model: Any, parsed: Mapping[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
         consumed = parsed.get("ConsumedCapacity") or []
@@ -126,9 +122,12 @@ class Spending:
         with self._lock:
             self.now.round_trips += 1
             if model.name == "Query":
-                self.now.reads += self._read_by_query(self._own.query)
-            elif model.name in READS:
-                self.now.reads += sum(each["CapacityUnits"] for each in consumed)
+                self.now.reads += self._read_by_query(self._own.asked)
+            elif model.name == "GetItem":
+                consistent = bool(self._own.asked.get("ConsistentRead"))
+                self.now.reads += read_units([parsed.get("Item", {})], consistent=consistent)
+            elif model.name == "BatchGetItem":
+                self.now.reads += self._read_by_batch(parsed["Responses"])
             else:
                 for each in consumed:
                     self._written(each)
@@ -145,7 +144,16 @@ class Spending:
         used = whole["KeyConditionExpression"]
         for names in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
             whole[names] = {name: value for name, value in query[names].items() if name in used}
-        return query_units(self._plain.query(**whole)["Items"], consistent=bool(query.get("ConsistentRead")))
+        return read_units(self._plain.query(**whole)["Items"], consistent=bool(query.get("ConsistentRead")))
+
+    def _read_by_batch(self, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> float:
+        """Each item of a batch is read by itself, and so is each that is not there."""
+        units = 0.0
+        for name, asked in self._own.asked["RequestItems"].items():
+            consistent, items = bool(asked.get("ConsistentRead")), found.get(name, [])
+            missing: list[Mapping[str, Any]] = [{}] * (len(asked["Keys"]) - len(items))
+            units += sum(read_units([item], consistent=consistent) for item in (*items, *missing))
+        return units
 
     def _put_events(self, params: Mapping[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
         self.now.events += len(params["Entries"])
@@ -161,8 +169,8 @@ class Spending:
         self.now.messages += model.service_model.service_name == "sqs"
 
 
-def query_units(items: Sequence[Mapping[str, Any]], *, consistent: bool) -> float:
-    """Read units of a Query that reads these items (DynamoDB JSON): of their sum, at least one step."""
+def read_units(items: Sequence[Mapping[str, Any]], *, consistent: bool) -> float:
+    """Read units of a call that reads these items (DynamoDB JSON): of their sum, at least one step."""
     whole = max(1, math.ceil(sum(map(item_bytes, items)) / READ_UNIT))
     return float(whole) if consistent else whole / 2
 

@@ -101,7 +101,7 @@ class LoggedFunction(Construct):
             handler=f"{package}.handler.handler",
             runtime=built_for.runtime,
             architecture=built_for.architecture,
-            code=function_sources(),
+            code=function_sources(built_for),
             layers=[shared.dependencies, *layers],
             role=self.role,
             memory_size=MEMORY_MIB,
@@ -109,7 +109,7 @@ class LoggedFunction(Construct):
             tracing=lambda_.Tracing.ACTIVE,
             logging_format=lambda_.LoggingFormat.JSON,
             log_group=log_group,
-            environment={**_environment(config, package), **environment},
+            environment={**_environment(package), **environment},
             **_placed(placement),
         )
         if placement is not None:
@@ -157,13 +157,9 @@ def _placed(placement: Placement | None) -> _Placed:
     }
 
 
-def _environment(config: Config, package: str) -> dict[str, str]:
-    variables = {
+def _environment(package: str) -> dict[str, str]:
+    return {
         "POWERTOOLS_SERVICE_NAME": service_of(package),
         "POWERTOOLS_METRICS_NAMESPACE": NAMESPACE,
         "POWERTOOLS_LOG_LEVEL": "INFO",
     }
-    if config.is_local:
-        # There is no X-Ray daemon to send to.
-        variables["POWERTOOLS_TRACE_DISABLED"] = "true"
-    return variables

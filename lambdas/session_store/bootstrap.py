@@ -48,6 +48,7 @@ from session_store.storage.tool_call_table import ToolCallTable
 from session_store.system import RandomIds, SystemClock
 
 if TYPE_CHECKING:
+    from botocore.session import Session
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 
@@ -84,17 +85,29 @@ def dynamodb_client(*, region: str) -> "DynamoDBClient":
 
 def aws_client(service: str, *, region: str, attempts: int = 3, read_timeout: float = READ_TIMEOUT) -> Any:  # noqa: ANN401 - made at run time by its name
     """A client of any service that gives up in time."""
-    import boto3  # noqa: PLC0415 - a caller that brings its own client need not load boto3
-    from botocore.config import Config  # noqa: PLC0415 - likewise
+    from botocore.config import Config  # noqa: PLC0415 - a caller that brings its own client need not load it
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=read_timeout,
         retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=POOL,
+        # Of requests that our own code makes, and the service judges anyway.
+        parameter_validation=False,
     )
-    make: Callable[..., Any] = boto3.client
-    return make(service, region_name=region, config=config)
+    return aws_session().create_client(service, region_name=region, config=config)
+
+
+@cache
+def aws_session() -> "Session":
+    """What the clients of a function share. botocore's own: boto3 adds resources, which nothing here uses."""
+    from botocore.session import Session  # noqa: PLC0415 - likewise
+
+    from session_store.storage.service_models import ServiceModels  # noqa: PLC0415 - likewise
+
+    session = Session()
+    session.register_component("data_loader", ServiceModels())
+    return session
 
 
 def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Deadline) -> Storage:

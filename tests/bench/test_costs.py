@@ -13,7 +13,7 @@ from bench.spending import (
     ROUND_TRIP_SECONDS,
     Spent,
     item_bytes,
-    query_units,
+    read_units,
 )
 from bench.workload import Row
 from session_api import resolver
@@ -114,7 +114,7 @@ def test_a_query_reads_the_sum_of_its_items_in_steps_of_four_kilobytes(
     lengths: list[int], *, consistent: bool, units: float
 ) -> None:
     items = [{"pk": {"S": "x" * (length - 2)}} for length in lengths]
-    assert query_units(items, consistent=consistent) == units
+    assert read_units(items, consistent=consistent) == units
 
 
 def test_three_small_nodes_pay_for_themselves_above_some_five_hundred_hits_a_second() -> None:

@@ -14,8 +14,10 @@ from local.credentials import REGION
 from local.ear import Ear, HeardEvent, listening
 from local.emulator import ACCOUNT
 from session_store.domain.credential import secret_name
+from session_store.domain.differences import Difference, Operation
 from session_store.domain.json_values import JsonValue, canonical, digest
 from session_store.schema import Attribute, PayloadEnv, payload_prefix
+from session_store.storage.audit_items import audit_entry_from
 from tests.support.calls import (
     Acting,
     append,
@@ -253,9 +255,9 @@ def test_a_session_that_expires_is_swept_audited_and_cleaned_up(
     assert "SessionRemoved" not in told_of
     expired = told_of["SessionExpired"]
     assert expired[Attribute.ACTOR]["S"] == EXPIRY
-    removed = json.loads(expired[Attribute.CHANGES]["S"])
-    assert {each["op"] for each in removed} == {"removed"}
-    assert {"op": "removed", "path": "/status", "old": "active"} in removed
+    removed = audit_entry_from(expired).changes
+    assert {each.operation for each in removed} == {Operation.REMOVED}
+    assert Difference(operation=Operation.REMOVED, path="/status", old="active") in removed
     assert_all_gone(raw, told_of["SessionEnded"], ear.hear_of(session_id), reason="expired")
 
 

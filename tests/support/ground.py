@@ -56,4 +56,4 @@ class Ground:
         here = {name: self.stands_for.get(name, value) for name, value in template.items()}
         unknown = {name: value for name, value in here.items() if "<" in value}
         assert not unknown, f"what stands in the emulator for {unknown}? {__name__}.Ground.stands_for"
-        return {**here, **self.emulator.environment, "POWERTOOLS_TRACE_DISABLED": "true"}
+        return {**here, **self.emulator.environment}

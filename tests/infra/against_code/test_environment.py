@@ -20,7 +20,6 @@ OF_POWERTOOLS = {
     "POWERTOOLS_LOG_LEVEL",
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_SERVICE_NAME",
-    "POWERTOOLS_TRACE_DISABLED",
 }
 """Read by aws-lambda-powertools itself."""
 
@@ -76,7 +75,6 @@ def read_by(package: str, environment: Mapping[str, str], monkeypatch: pytest.Mo
     here = {
         **environment,
         "AWS_REGION": "us-east-1",
-        "POWERTOOLS_TRACE_DISABLED": "true",
         "POWERTOOLS_SERVICE_NAME": f"{package}-environment",
     }
     with loaded(package, here, monkeypatch):
