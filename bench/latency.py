@@ -16,6 +16,7 @@ from botocore import xform_name
 from bench.ground import AUDIT_TABLE, TABLE, Context, Ground, ground
 from bench.report import publish, table
 from bench.workload import ACTIVATE, CREATE, DELETE, READS, TOOL_CALLS, WRITES, Request
+from session_api.requests import IDEMPOTENCY_KEY
 from tests.support.gateway import rest_event
 from tests.support.tables import create_tables
 
@@ -71,7 +72,9 @@ class Twins:
         """The answer, and what the handler and the bare calls took."""
         path = request.path.replace("call-0", f"call-{number}").format(id=session_id)
         target, _, query = path.partition("?")
-        headers = {"Session-Subject": "alice", **request.headers}
+        # A key is claimed once, as a call's id is.
+        own = {name: f"{value}-{number}" if name == IDEMPOTENCY_KEY else value for name, value in request.headers.items()}
+        headers = {"Session-Subject": "alice", **own}
         parameters = dict(part.split("=") for part in query.split("&") if part)
         event = rest_event(request.method, target, body=request.body, headers=headers, query=parameters)
         context = Context("session_api")

@@ -325,7 +325,7 @@ class Config:
 
     @property
     def removal(self) -> RemovalPolicy:
-        return RemovalPolicy.RETAIN if self.retain else RemovalPolicy.DESTROY
+        return RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE if self.retain else RemovalPolicy.DESTROY
 
     @property
     def revokes(self) -> bool:
