@@ -73,7 +73,10 @@ class Twins:
         path = request.path.replace("call-0", f"call-{number}").format(id=session_id)
         target, _, query = path.partition("?")
         # A key is claimed once, as a call's id is.
-        own = {name: f"{value}-{number}" if name == IDEMPOTENCY_KEY else value for name, value in request.headers.items()}
+        own = {
+            name: f"{value}-{number}" if name == IDEMPOTENCY_KEY else value
+            for name, value in request.headers.items()
+        }
         headers = {"Session-Subject": "alice", **own}
         parameters = dict(part.split("=") for part in query.split("&") if part)
         event = rest_event(request.method, target, body=request.body, headers=headers, query=parameters)

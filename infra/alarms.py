@@ -11,21 +11,10 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.config import Config
-from session_store.metric_names import NAMESPACE, SERVICE, Metric, service_of
+from session_store.metric_names import SERVICE, Metric, namespace_of, service_of
 
 SHORT: Final = Duration.minutes(1)
 LONG: Final = Duration.minutes(5)
-
-
-def counted(metric: Metric, *, by: str, period: Duration = LONG) -> cloudwatch.Metric:
-    """How often the function in ``by``, a folder of ``lambdas/``, counted something."""
-    return cloudwatch.Metric(
-        namespace=NAMESPACE,
-        metric_name=metric.value,
-        dimensions_map={SERVICE: service_of(by)},
-        period=period,
-        statistic="Sum",
-    )
 
 
 class Alarms(Construct):
@@ -38,7 +27,18 @@ class Alarms(Construct):
         self._prefix = f"session-store-{config.stage}"
         self._runbook = config.runbook
         self._topic = topic
+        self._namespace = namespace_of(config.stage)
         self.raised: list[cloudwatch.Alarm] = []
+
+    def counted(self, metric: Metric, *, by: str, period: Duration = LONG) -> cloudwatch.Metric:
+        """How often the function in ``by``, a folder of ``lambdas/``, counted something."""
+        return cloudwatch.Metric(
+            namespace=self._namespace,
+            metric_name=metric.value,
+            dimensions_map={SERVICE: service_of(by)},
+            period=period,
+            statistic="Sum",
+        )
 
     def add(
         self,

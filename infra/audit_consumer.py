@@ -14,7 +14,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import names
-from infra.alarms import LONG, counted
+from infra.alarms import LONG
 from infra.buckets import bucket
 from infra.cleanup import CleanupQueue
 from infra.config import Config
@@ -86,7 +86,7 @@ class AuditConsumer(TableFunction):
         self.alarms.add(
             "quarantined",
             says="a record of the stream was not understood",
-            metric=counted(Metric.QUARANTINED, by="audit_consumer"),
+            metric=self.alarms.counted(Metric.QUARANTINED, by="audit_consumer"),
             above=0,
         )
 

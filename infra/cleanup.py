@@ -8,7 +8,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import names
-from infra.alarms import LONG, counted
+from infra.alarms import LONG
 from infra.config import Config
 from infra.event_bus import SessionEvents
 from infra.logged_function import Shared
@@ -105,7 +105,7 @@ class ExpiryCleanup(TableFunction):
         self.alarms.add(
             "credentials-failed",
             says="a credential of an ended session was not revoked",
-            metric=counted(Metric.CREDENTIALS_FAILED, by="expiry_cleanup"),
+            metric=self.alarms.counted(Metric.CREDENTIALS_FAILED, by="expiry_cleanup"),
             above=0,
         )
 

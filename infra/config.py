@@ -57,7 +57,7 @@ class Config:
     stage: str = option(
         "stage",
         parse=matching(STAGE),
-        allowed="[a-z][a-z0-9-]*, at most 20 long",
+        allowed="[a-z][a-z0-9]*, at most 20 long",
         default="dev",
         about="names stacks, tables and the bus",
     )
@@ -72,7 +72,7 @@ class Config:
     regions: tuple[str, ...] = option(
         "regions",
         parse=regions,
-        allowed="distinct AWS regions of one partition, at least one",
+        allowed="distinct AWS regions of one partition, from 1 to 10",
         default="us-east-1",
         about="the primary first; more than one makes global tables",
     )

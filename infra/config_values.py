@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from aws_cdk import aws_logs as logs
+from aws_cdk import region_info
 
 from infra.context import items, matching, whole
 
@@ -20,14 +21,17 @@ LOG_RETENTION: Final = {
 """The retention periods offered, in days; CloudWatch Logs accepts only certain ones."""
 
 ANYONE: Final = "*"
-STAGE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}")
-REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+-\d")
-ACCOUNT: Final = re.compile(r"\d{12}")
+MOST_REGIONS: Final = 10
+"""More than would fit on one dashboard."""
+
+STAGE: Final = re.compile(r"[a-z][a-z0-9]{0,19}")
+REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+-[0-9]")
+ACCOUNT: Final = re.compile(r"[0-9]{12}")
 SECRET: Final = re.compile(r"(?=.{1,128}\Z)[\w+=.@-]+(/[\w+=.@-]+)*", re.ASCII)
 _HTTPS: Final = r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[^\s#@]*)?"
 _LOOPBACK: Final = r"http://(127\.0\.0\.1|localhost)(:\d{1,5})?(/[^\s#@]*)?"
 ENDPOINT: Final = re.compile(f"{_HTTPS}|{_LOOPBACK}")
-PRINCIPAL: Final = re.compile(r"\d{12}:(user|role)/[\w+=,.@-]{1,64}")
+PRINCIPAL: Final = re.compile(r"[0-9]{12}:(user|role)/[A-Za-z0-9_+=,.@-]{1,64}")
 EMAIL: Final = re.compile(r"[^\s@,]+@[^\s@,]+\.[^\s@,]+")
 RUNBOOK: Final = re.compile(r"[^\s#]{1,200}")
 _ISSUER_PATH: Final = r"(/[^\s#?@]*)?"
@@ -36,7 +40,7 @@ ISSUER: Final = re.compile(
 )
 AUDIENCE: Final = re.compile(r"[^\s,]{1,256}")
 CLAIM: Final = re.compile(r"[^\s,]{1,128}")
-DAX_NODE: Final = re.compile(r"dax\.[a-z]\d[a-z]*\.[a-z0-9]+")
+DAX_NODE: Final = re.compile(r"dax\.[a-z][0-9][a-z]*\.[a-z0-9]+")
 
 
 class Profile(StrEnum):
@@ -109,10 +113,13 @@ class ExportSchedule(StrEnum):
 
 
 def regions(value: object) -> tuple[str, ...]:
-    named = items(value)
-    if not named or len(set(named)) != len(named):
+    """Known ones alone: of any other CDK knows neither the partition nor the rest."""
+    named = tuple(map(matching(REGION), items(value)))
+    if not 1 <= len(named) <= MOST_REGIONS or len(set(named)) != len(named):
         raise ValueError(value)
-    return tuple(map(matching(REGION), named))
+    if not all(region_info.RegionInfo.get(region).partition for region in named):
+        raise ValueError(value)
+    return named
 
 
 def algorithms(value: object) -> tuple[Algorithm, ...]:

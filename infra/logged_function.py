@@ -18,7 +18,7 @@ from infra.alarms import Alarms
 from infra.bundling import LOCK, dependency_layer, function_sources, platform_for
 from infra.cache.network import Placement
 from infra.config import Config
-from session_store.metric_names import NAMESPACE, service_of
+from session_store.metric_names import namespace_of, service_of
 
 MEMORY_MIB: Final = 1024
 """CPU grows with memory; a cold start is mostly imports."""
@@ -109,7 +109,7 @@ class LoggedFunction(Construct):
             tracing=lambda_.Tracing.ACTIVE,
             logging_format=lambda_.LoggingFormat.JSON,
             log_group=log_group,
-            environment={**_environment(package), **environment},
+            environment={**_environment(config, package), **environment},
             **_placed(placement),
         )
         if placement is not None:
@@ -157,9 +157,9 @@ def _placed(placement: Placement | None) -> _Placed:
     }
 
 
-def _environment(package: str) -> dict[str, str]:
+def _environment(config: Config, package: str) -> dict[str, str]:
     return {
         "POWERTOOLS_SERVICE_NAME": service_of(package),
-        "POWERTOOLS_METRICS_NAMESPACE": NAMESPACE,
+        "POWERTOOLS_METRICS_NAMESPACE": namespace_of(config.stage),
         "POWERTOOLS_LOG_LEVEL": "INFO",
     }

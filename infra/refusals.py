@@ -50,8 +50,7 @@ def _keys_by_plain_http(config: "Config") -> None:
 
 def _worlds_apart(config: "Config") -> None:
     """Neither a global table nor a multi-Region key reaches from one partition into another."""
-    partitions = {region_info.RegionInfo.get(region).partition for region in config.regions}
-    if len(partitions - {None}) > 1:
+    if len({region_info.RegionInfo.get(region).partition for region in config.regions}) > 1:
         raise _refusal(config, "regions", ",".join(config.regions))
 
 

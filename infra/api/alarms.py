@@ -6,7 +6,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_lambda as lambda_
 
-from infra.alarms import SHORT, Alarms, counted
+from infra.alarms import SHORT, Alarms
 from session_store.metric_names import Metric
 
 ERROR_RATE: Final = 0.05
@@ -45,13 +45,13 @@ def alarm_on_api(alarms: Alarms, *, stage: apigateway.Stage, function: lambda_.I
     alarms.add(
         "api-crashes",
         says="the API crashed on a request",
-        metric=counted(Metric.INTERNAL_ERROR, by="session_api"),
+        metric=alarms.counted(Metric.INTERNAL_ERROR, by="session_api"),
         above=0,
     )
     alarms.add(
         "payload-missing",
         says="a large payload is not in its bucket as it was stored",
-        metric=counted(Metric.PAYLOAD_MISSING, by="session_api"),
+        metric=alarms.counted(Metric.PAYLOAD_MISSING, by="session_api"),
         above=0,
     )
     alarms.add(
@@ -66,7 +66,7 @@ def alarm_on_api(alarms: Alarms, *, stage: apigateway.Stage, function: lambda_.I
     alarms.add(
         "large-sessions",
         says="sessions are on the way to DynamoDB's item limit",
-        metric=counted(Metric.LARGE_SESSION, by="session_api", period=HOUR),
+        metric=alarms.counted(Metric.LARGE_SESSION, by="session_api", period=HOUR),
         above=0,
     )
     alarms.on_errors(function, "session-api", says="the API's function failed or was ended by its timeout")

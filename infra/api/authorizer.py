@@ -6,7 +6,6 @@ from aws_cdk import Duration
 from aws_cdk import aws_apigateway as apigateway
 from constructs import Construct
 
-from infra.alarms import counted
 from infra.bundling import TOKEN_LOCK
 from infra.config import Config
 from infra.logged_function import LoggedFunction, Shared, dependencies_layer
@@ -45,7 +44,7 @@ class Authorizer(LoggedFunction):
             ),
             ("authorizer-crashes", "the authorizer crashed on a token", Metric.AUTHORIZER_CRASHED),
         ):
-            self.alarms.add(name, says=says, metric=counted(metric, by=PACKAGE), above=0)
+            self.alarms.add(name, says=says, metric=self.alarms.counted(metric, by=PACKAGE), above=0)
 
     def before(self, scope: Construct) -> apigateway.TokenAuthorizer:
         """It judges each call anew: a result that is kept would outlive the token and its permissions."""

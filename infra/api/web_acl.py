@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from aws_cdk import ArnFormat, Stack
+from aws_cdk import ArnFormat, RemovalPolicy, Stack
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_wafv2 as wafv2
@@ -91,7 +91,8 @@ class WebAcl(Construct):
             log_group_name=names.web_acl_logs(config.stage),
             encryption_key=shared.key,
             retention=config.log_retention,
-            removal_policy=config.removal,
+            # Its name is the same each time: one that was kept would stand in the way of the next.
+            removal_policy=RemovalPolicy.DESTROY,
         )
         _log(self, self.acl, to=log_group)
 

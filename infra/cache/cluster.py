@@ -30,12 +30,11 @@ BUSY_PERCENT: Final = 75
 def cluster_name(config: Config) -> str:
     """A name for what cannot be changed in place: a cluster with another such value is another cluster.
 
-    At most ``NAME_LENGTH`` characters, no two hyphens in a row. It stands in the cluster's certificate,
+    At most ``NAME_LENGTH`` characters. It stands in the cluster's certificate,
     and so in public logs of certificates.
     """
     fixed = hashlib.sha256(f"{config.stage}/{config.dax_node_type}".encode()).hexdigest()[:8]
-    words = "-".join(filter(None, config.stage.split("-")))
-    return f"ss-{words[: NAME_LENGTH - len('ss--') - len(fixed)].strip('-')}-{fixed}"
+    return f"ss-{config.stage[: NAME_LENGTH - len('ss--') - len(fixed)]}-{fixed}"
 
 
 class DaxCluster(Construct):

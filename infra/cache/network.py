@@ -60,11 +60,14 @@ class CacheNetwork(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, config: Config, key: kms.IKey | None) -> None:
         super().__init__(scope, construct_id)
         is_isolated = config.egress is Egress.ISOLATED
+        in_use = Stack.of(self).availability_zones
         self.vpc = ec2.Vpc(
             self,
             "Vpc",
             ip_addresses=ec2.IpAddresses.cidr(RANGE),
-            availability_zones=Stack.of(self).availability_zones,
+            availability_zones=in_use,
+            # Their addresses are left free: with more nodes no subnet moves, and none could.
+            reserved_azs=_MOST_ZONES - len(in_use),
             subnet_configuration=_subnets(is_isolated=is_isolated),
             # One a zone: a zone that fails takes no other's way out with it.
             nat_gateways=0 if is_isolated else None,

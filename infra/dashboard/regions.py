@@ -24,7 +24,9 @@ def regions(everywhere: Sequence[Watched]) -> Iterator[Row]:
         width = COLUMNS // (len(others) + 1)
         row = [_latency(source, destination, width=width) for destination in others]
         if HEARTBEAT in source.packages:
-            row.append(graph(source, "Heartbeats", [counted(HEARTBEAT, Metric.HEARTBEATS)], width=width))
+            row.append(
+                graph(source, "Heartbeats", [counted(source, HEARTBEAT, Metric.HEARTBEATS)], width=width)
+            )
         if row:
             yield row
 

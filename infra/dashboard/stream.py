@@ -33,14 +33,14 @@ def stream(watched: Watched) -> Iterator[Row]:
     age = of_function(watched, "audit_consumer", "IteratorAge", "Maximum")
     yield [
         graph(watched, "Age of the stream's records", [age], unit="ms", limits=late),
-        graph(watched, "Records of the stream", [counted(*each) for each in RECORDS]),
+        graph(watched, "Records of the stream", [counted(watched, *each) for each in RECORDS]),
         graph(watched, "Dead letters", [of_queue(watched, each, DEPTH) for each in DEAD_LETTERS]),
         graph(
             watched, "Age of dead letters", [of_queue(watched, each, AGE) for each in DEAD_LETTERS], unit="s"
         ),
     ]
     yield [
-        graph(watched, "After sessions", [counted(*each) for each in CLEANUPS], width=12),
+        graph(watched, "After sessions", [counted(watched, *each) for each in CLEANUPS], width=12),
         graph(watched, "Clean-ups that wait", [of_queue(watched, names.CLEANUP_QUEUE, DEPTH)]),
         graph(watched, "Age of what waits longest", [of_queue(watched, names.CLEANUP_QUEUE, AGE)], unit="s"),
     ]

@@ -32,10 +32,10 @@ def traffic(watched: Watched) -> Iterator[Row]:
         graph(
             watched,
             "Requests",
-            [of_api(watched, "Count", "Sum", label="all"), counted("session_api", Metric.SERVED)],
+            [of_api(watched, "Count", "Sum", label="all"), counted(watched, "session_api", Metric.SERVED)],
         ),
         graph(watched, "Errors", [of_api(watched, name, "Sum") for name in ("4XXError", "5XXError")]),
-        graph(watched, "Problems, by kind", [counted(*each) for each in PROBLEMS]),
+        graph(watched, "Problems, by kind", [counted(watched, *each) for each in PROBLEMS]),
         graph(
             watched,
             "Latency",
@@ -44,7 +44,7 @@ def traffic(watched: Watched) -> Iterator[Row]:
         ),
     ]
     if AUTHORIZER in watched.packages:
-        yield [graph(watched, "Tokens", [counted(*each) for each in TOKENS])]
+        yield [graph(watched, "Tokens", [counted(watched, *each) for each in TOKENS])]
     if watched.config.route_metrics:
         yield [
             graph(

@@ -4,6 +4,8 @@ from enum import StrEnum
 from typing import Final
 
 NAMESPACE: Final = "SessionStore"
+"""Each stage counts in one of its own, ``namespace_of``: two may stand in one account and region."""
+
 SERVICE: Final = "service"
 """The dimension of every metric: which function counted, as ``service_of`` names it."""
 
@@ -94,6 +96,10 @@ class Metric(StrEnum):
 
     # heartbeat
     HEARTBEATS = "Heartbeats"
+
+
+def namespace_of(stage: str) -> str:
+    return f"{NAMESPACE}/{stage}"
 
 
 def service_of(package: str) -> str:

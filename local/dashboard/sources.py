@@ -8,12 +8,16 @@ from typing import Any, Final, Protocol
 from local.dashboard import emf
 from local.dashboard.body import Metric
 from local.dashboard.series import Series, aggregate
-from session_store.metric_names import NAMESPACE
+from local.deployment import STAGE
+from session_store.metric_names import namespace_of
 
 Client = Callable[[str], Any]
 """Makes the client of a service."""
 
 MAX_PAGES: Final = 1000
+
+COUNTED: Final = namespace_of(STAGE)
+"""What the functions count themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +73,7 @@ class LocalStack:
 
     def series(self, metric: Metric, window: Window) -> Series:
         period = window.period_of(metric)
-        if metric.namespace == NAMESPACE:
+        if metric.namespace == COUNTED:
             values = (
                 (sample.at, sample.value)
                 for sample in self.counted.samples

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from session_store.metric_names import COLD_START, FUNCTION_NAME, NAMESPACE, Metric, Property
+from session_store.metric_names import COLD_START, FUNCTION_NAME, Metric, Property, namespace_of
 from session_store.schema import Attribute
 from tests.support.calls import Acting
 from tests.support.emulator import LiveStack
@@ -77,7 +77,7 @@ def test_the_census_counts_under_its_own_role(deployed: LiveStack, api: Acting) 
     while len(gauges) < 5 and time.monotonic() < deadline:
         lines = [line for line in told(deployed, since=began) if Metric.LIVING_SESSIONS in line]
         gauges = {line.get("status", "all"): line[Metric.LIVING_SESSIONS][0] for line in lines}
-        assert {line["_aws"]["CloudWatchMetrics"][0]["Namespace"] for line in lines} <= {NAMESPACE}
+        assert {line["_aws"]["CloudWatchMetrics"][0]["Namespace"] for line in lines} <= {namespace_of(STAGE)}
     assert set(gauges) == {"all", "initializing", "active", "closing", "closed"}
     assert gauges["initializing"] >= 1
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from session_store.metric_names import NAMESPACE, Metric, service_of
+from session_store.metric_names import Metric, namespace_of, service_of
 from session_store.schema import INDEXES
 from tests.infra.conftest import PACKAGES, ROOT, Synthesize, Synthesized, as_text
 
@@ -121,7 +121,7 @@ def test_what_a_function_counts_itself_is_looked_for_where_it_counts_it(dev: Syn
         (each["MetricName"], each["Dimensions"][0]["Value"])
         for alarm in alarms(dev).values()
         for each in watched(alarm)
-        if each["Namespace"] == NAMESPACE
+        if each["Namespace"] == namespace_of("dev")
     }
     assert own == {
         (Metric.INTERNAL_ERROR, "session-api"),
@@ -204,7 +204,7 @@ def test_where_callers_show_tokens_the_authorizer_is_watched_by_what_it_counts(
         (each["MetricName"], each["Dimensions"][0]["Value"])
         for alarm in more.values()
         for each in watched(alarm)
-        if each["Namespace"] == NAMESPACE
+        if each["Namespace"] == namespace_of("dev")
     }
     assert counted == {
         (Metric.ISSUER_UNAVAILABLE, "authorizer"),

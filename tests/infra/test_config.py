@@ -115,6 +115,11 @@ def test_a_delegate_may_be_anyone() -> None:
     ("name", "value"),
     [
         ("stage", "Prod"),
+        ("stage", "audit-x"),
+        ("regions", "us-moon-1"),
+        ("regions", "us-east-9"),
+        ("account", "１２３４５６７８９０１２"),
+        ("daxNodes", "٣"),
         ("stage", ""),
         ("stage", "a" * 21),
         ("regions", ""),

@@ -14,7 +14,7 @@ SERVED = frozenset({("AWS/Lambda", "Invocations")})
 
 def sample(at: float, value: float, *, service: str = "session-api") -> Sample:
     return Sample(
-        namespace="SessionStore",
+        namespace="SessionStore/local",
         name="Served",
         dimensions=frozenset({("service", service)}),
         at=at,
