@@ -23,7 +23,8 @@ def alarm_topic(scope: Construct, *, config: Config, key: kms.IKey | None) -> sn
         master_key=key,
     )
     stack = Stack.of(scope)
-    alarms = f"arn:{stack.partition}:cloudwatch:{stack.region}:{stack.account}:alarm:session-store-{config.stage}-*"
+    place = f"arn:{stack.partition}:cloudwatch:{stack.region}:{stack.account}"
+    alarms = f"{place}:alarm:session-store-{config.stage}-*"
     topic.add_to_resource_policy(
         iam.PolicyStatement(
             sid="Alarms",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from local.deployment import STAGE
 from session_store.metric_names import COLD_START, FUNCTION_NAME, Metric, Property, namespace_of
 from session_store.schema import Attribute
 from tests.support.calls import Acting

@@ -24,7 +24,7 @@ ONCE: Final[Mapping[str, tuple[float, int, int, int]]] = {
     "payload-missing": (0, 300, 1, 1),
     "api-concurrency": (500, 60, 3, 5),
     "large-sessions": (0, HOUR, 1, 1),
-    "table-errors": (10, 300, 1, 1),
+    "table-errors": (10, 300, 2, 3),
     "transaction-conflicts": (300, 300, 2, 3),
     "stream-late": (TEN_MINUTES_MS, 300, 1, 1),
     "stream-dead-letters": (0, 60, 1, 1),

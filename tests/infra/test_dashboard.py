@@ -7,7 +7,7 @@ from infra.api.routes import routes
 from infra.dashboard import business
 from infra.dashboard.summary import MOST_ALARMS
 from session_store.domain.session import Status
-from session_store.metric_names import COLD_START, Metric
+from session_store.metric_names import COLD_START, Metric, namespace_of
 from session_store.schema import INDEXES
 from tests.infra.board import KIND, shown, titles, widgets
 from tests.infra.conftest import REGIONS, Synthesize, Synthesized

@@ -81,7 +81,7 @@ def test_keys_are_retained_with_the_data_they_encrypt_and_go_with_data_that_go(
         found = [key for kind in kinds for key in synthesized.resources(kind).values()]
         return {(key["DeletionPolicy"], key["UpdateReplacePolicy"]) for key in found}
 
-    assert policies(sealed) == {("Retain", "Retain")}
+    assert policies(sealed) == {("RetainExceptOnCreate", "Retain")}
     one = synthesize(encryption="customer_managed")
     assert policies(one) == {("Delete", "Delete")}
     assert [name.partition("/")[0] for name in one.resources("AWS::KMS::Key")] == [

@@ -135,7 +135,7 @@ def test_what_the_emulator_drops_is_asked_of_the_cloud(row: Synthesized) -> None
 
 @pytest.mark.parametrize("kind", [TABLE, "AWS::Logs::LogGroup", "AWS::S3::Bucket", "AWS::KMS::Key"])
 def test_what_holds_data_stays_or_goes_with_its_stack_as_configured(row: Synthesized, kind: str) -> None:
-    expected = "Retain" if row.deployment.config.retain else "Delete"
+    expected = "RetainExceptOnCreate" if row.deployment.config.retain else "Delete"
     for name, resource in row.resources(kind).items():
         assert resource["DeletionPolicy"] == expected, name
         assert resource["UpdateReplacePolicy"] == expected, name

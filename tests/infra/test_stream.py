@@ -120,7 +120,7 @@ def test_retained_quarantines_outlive_their_stack_and_others_do_not(
     def policies(synthesized: Synthesized) -> set[str]:
         return {bucket["DeletionPolicy"] for bucket in synthesized.resources("AWS::S3::Bucket").values()}
 
-    assert policies(prod) == {"Retain"}
+    assert policies(prod) == {"RetainExceptOnCreate"}
     assert policies(dev) == {"Delete"}
 
 

@@ -92,7 +92,7 @@ def test_retained_tables_outlive_their_stack_and_others_do_not(prod: Synthesized
         tables = synthesized.resources("AWS::DynamoDB::GlobalTable")
         return {(table["DeletionPolicy"], table["UpdateReplacePolicy"]) for table in tables.values()}
 
-    assert policies(prod) == {("Retain", "Retain")}
+    assert policies(prod) == {("RetainExceptOnCreate", "Retain")}
     assert policies(dev) == {("Delete", "Delete")}
 
 
