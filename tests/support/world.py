@@ -10,7 +10,7 @@ from session_store.domain.identifiers import MessageIds, region_code
 from session_store.domain.session import Session, Status
 from session_store.domain.slide import Slide
 from session_store.ports import Storage
-from session_store.services.sessions import NewSession
+from session_store.services.births import NewSession
 from session_store.storage.memory import (
     Memory,
     MemoryAudit,
