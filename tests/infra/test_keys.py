@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from infra import names
 from tests.infra.conftest import PACKAGES, REGIONS, Synthesize, Synthesized, as_text
 
 PRIMARY, *OTHERS = REGIONS
@@ -77,7 +78,7 @@ def test_keys_are_retained_with_the_data_they_encrypt_and_go_with_data_that_go(
     sealed: Synthesized, synthesize: Synthesize
 ) -> None:
     def policies(synthesized: Synthesized) -> set[tuple[str, str]]:
-        kinds = ("AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::KMS::Alias")
+        kinds = ("AWS::KMS::Key", "AWS::KMS::ReplicaKey")
         found = [key for kind in kinds for key in synthesized.resources(kind).values()]
         return {(key["DeletionPolicy"], key["UpdateReplacePolicy"]) for key in found}
 
@@ -88,6 +89,19 @@ def test_keys_are_retained_with_the_data_they_encrypt_and_go_with_data_that_go(
         "SessionStore-dev-Key-us-east-1"
     ]
     assert one.resources("AWS::KMS::ReplicaKey") == {}
+
+
+def test_no_name_that_is_always_the_same_stays_in_the_way_of_the_next_stack(
+    prod: Synthesized, sealed: Synthesized
+) -> None:
+    aliases = sealed.resources("AWS::KMS::Alias").values()
+    logs = [
+        group
+        for group in prod.resources("AWS::Logs::LogGroup").values()
+        if group["Properties"].get("LogGroupName") == names.web_acl_logs("prod")
+    ]
+    assert len(logs) == len(REGIONS)
+    assert {resource["DeletionPolicy"] for resource in (*aliases, *logs)} == {"Delete"}
 
 
 def test_a_key_is_there_before_what_it_encrypts(sealed: Synthesized) -> None:

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import boto3
 import pytest
 
 from session_store import storage
+from session_store.bootstrap import aws_session
 from session_store.storage import codec
 
 
@@ -93,13 +93,13 @@ def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsCalls]:
     for module in [module for name, module in sys.modules.items() if name.startswith(storage.__name__)]:
         if getattr(module, "from_item", None) is codec.from_item and module is not codec:
             monkeypatch.setattr(module, "from_item", watched)
-    session = boto3.Session()
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", session)
-    events = session.events
+    aws_session.cache_clear()
+    events = aws_session().get_component("event_emitter")
     calls.events = events
     events.register("provide-client-params", note)
     events.register("after-call", note_answer)
     yield calls
+    aws_session.cache_clear()
 
 
 @dataclass(frozen=True, order=True)
