@@ -290,8 +290,13 @@ class Config:
     route_metrics: bool = _flag(
         "routeMetrics", dev=False, prod=True, about="API Gateway's metrics by route, at CloudWatch's price"
     )
-    census_minutes: int = _whole(
-        "censusMinutes", 15, low=0, high=1_440, about="how often living sessions are counted; 0 is never"
+    census_minutes: int = option(
+        "censusMinutes",
+        parse=between(0, 1_440),
+        allowed="a whole number from 0 to 1440",
+        dev=0,
+        prod=60,
+        about="how often living sessions are counted; 0 is never, each time has its price",
     )
 
     @property

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from aws_cdk import Stack
 
 from infra import names
 from infra.api.rest_api import ACCESS_LOG
@@ -73,6 +74,29 @@ def test_stacks_have_the_names_that_the_guide_gives_them(optional_sealed: Synthe
     assert set(STACK.findall(DEPLOYMENT)) == {name.split("-")[2] for name in stacks}
     assert names.data_stack("prod2") in DEPLOYMENT
     assert names.regional_stack("dev", "$REGION") in DEPLOYMENT
+
+
+def test_stacks_depend_on_each_other_as_the_guide_says(optional_sealed: Synthesized) -> None:
+    rows = (
+        DEPLOYMENT.partition("| stack | where | what | depends on |")[2].partition("\n\n")[0].splitlines()[2:]
+    )
+    told = {STACK.findall(row)[0]: row.split("|")[4] for row in rows}
+    made: dict[str, set[str]] = {
+        _kind(stack): set(map(_kind, stack.dependencies)) for stack in optional_sealed.deployment.stacks
+    }
+    assert {kind: set(re.findall("|".join(made), depends)) for kind, depends in told.items()} == made
+
+
+def test_the_guide_forgets_no_stack_of_a_region_that_is_removed(optional_sealed: Synthesized) -> None:
+    removing = DEPLOYMENT.partition("\n## Remove a region\n")[2].partition("\n## ")[0]
+    of_a_region = {
+        _kind(stack) for stack in optional_sealed.deployment.stacks if stack.stack_name.endswith("-us-east-1")
+    }
+    assert {kind for kind in of_a_region if re.search(rf"\b{kind}\b", removing)} == of_a_region
+
+
+def _kind(stack: Stack) -> str:
+    return stack.stack_name.split("-")[2]
 
 
 def test_outputs_have_the_names_that_the_guide_gives_them(optional_sealed: Synthesized) -> None:
