@@ -108,10 +108,10 @@ class Alarms(Construct):
             section="function-throttles",
         )
 
-    def on_depth(self, queue: sqs.IQueue, name: str, *, says: str) -> None:
+    def on_depth(self, queue: sqs.IQueue, name: str, *, says: str, section: str = "dead-letters") -> None:
         """A message lies in a dead-letter queue."""
         depth = queue.metric_approximate_number_of_messages_visible(period=SHORT, statistic="Maximum")
-        self.add(f"{name}-dead-letters", says=says, metric=depth, above=0, section="dead-letters")
+        self.add(f"{name}-dead-letters", says=says, metric=depth, above=0, section=section)
 
     def _raise(self, name: str, *, says: str, section: str, condition: "_Condition") -> cloudwatch.Alarm:
         alarm = cloudwatch.Alarm(

@@ -12,6 +12,7 @@ from aws_cdk import aws_scheduler_targets as targets
 from constructs import Construct
 
 from infra import names
+from infra.alarms import Alarms
 from infra.buckets import bucket
 from infra.config import Config
 from infra.config_values import ExportSchedule
@@ -76,6 +77,15 @@ class AuditExport(Construct):
                 retry_attempts=ATTEMPTS,
                 max_event_age=MOST_AGE,
             ),
+        )
+
+    def watch(self, alarms: Alarms) -> None:
+        """A section of its own: nobody redrives these letters."""
+        alarms.on_depth(
+            self.dead_letters,
+            "audit-export",
+            says="the audit table was not exported",
+            section=names.EXPORT_DEAD_LETTERS,
         )
 
     def _request(self, table: dynamodb.ITableV2) -> dict[str, str]:

@@ -28,6 +28,7 @@ def everything(synthesize: Synthesize) -> Synthesized:
         daxNodes=3,
         egress="nat",
         kinesisStream=True,
+        auditExport="weekly",
         routeMetrics=True,
     )
 
@@ -121,6 +122,17 @@ def test_the_queues_are_shown_by_the_names_that_they_have(every: Synthesized) ->
                 if (each.region, each.name) == (region, name)
             }
             assert found == there
+
+
+def test_letters_of_exports_are_shown_where_the_audit_is_exported_from(everything: Synthesized) -> None:
+    (queue,) = everything.of_stack("-Data", "AWS::SQS::Queue").values()
+    for name in ("ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"):
+        found = [
+            each.region
+            for each in shown(everything)
+            if (each.name, each.dimensions.get("QueueName")) == (name, queue["Properties"]["QueueName"])
+        ]
+        assert found == [REGIONS[0]]
 
 
 def test_a_function_counts_under_the_service_that_the_panels_ask_for(every: Synthesized) -> None:
