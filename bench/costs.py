@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from bench.fixed_costs import Fixed, sheet
+from bench.fixed_costs import CENSUSES, ENTRY_BYTES, Fixed, census, sheet
 from bench.ground import AUDIT_TABLE, TABLE
 from bench.played import Played
 from bench.prices import AS_OF, MILLION, PRICES, Meter, Usage, break_even_hits, total
@@ -61,6 +61,8 @@ def page(requests: Sequence[Row], lives: Sequence[Row], fixed: Mapping[str, Sequ
         session=f"{session.usage.dollars() * MILLION:.0f}",
         calls=session.calls,
         fixed=_fixed(fixed),
+        census=_census(),
+        entry=ENTRY_BYTES,
         prices=_prices(),
         as_of=AS_OF,
         memory=MEMORY_MIB,
@@ -131,6 +133,15 @@ def _fixed(deployments: Mapping[str, Sequence[Fixed]]) -> str:
 
 def _counted(fixed: Fixed) -> str:
     return f"{fixed.count:,.0f}: ${fixed.usage.dollars():.2f}" if fixed.count else ""
+
+
+def _census() -> str:
+    usages = {minutes: census(minutes=minutes, living=MILLION) for minutes in CENSUSES}
+    lines = [
+        (f"{minutes}", f"{usage.of(Meter.READ):,.0f}", f"${usage.dollars():.2f}")
+        for minutes, usage in usages.items()
+    ]
+    return table(("`censusMinutes`", "read units", "a month and region"), lines)
 
 
 def _prices() -> str:

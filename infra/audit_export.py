@@ -12,6 +12,7 @@ from aws_cdk import aws_scheduler_targets as targets
 from constructs import Construct
 
 from infra import names
+from infra.alarms import Alarms
 from infra.buckets import bucket
 from infra.config import Config
 from infra.config_values import ExportSchedule
@@ -27,6 +28,7 @@ UNDONE_DAYS: Final = 30
 
 WRITE_ACTIONS: Final = ("s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl")
 KEY_ACTIONS: Final = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey")
+KEY_SERVICES: Final = ("dynamodb", "s3", "sqs")
 ATTEMPTS: Final = 5
 MOST_AGE: Final = Duration.hours(2)
 """Of a run. Its token makes an export only once for eight hours."""
@@ -78,6 +80,15 @@ class AuditExport(Construct):
             ),
         )
 
+    def watch(self, alarms: Alarms) -> None:
+        """A section of its own: nobody redrives these letters."""
+        alarms.on_depth(
+            self.dead_letters,
+            "audit-export",
+            says="the audit table was not exported",
+            section=names.EXPORT_DEAD_LETTERS,
+        )
+
     def _request(self, table: dynamodb.ITableV2) -> dict[str, str]:
         return {
             "TableArn": table.table_arn,
@@ -96,10 +107,20 @@ class AuditExport(Construct):
         return {"S3SseAlgorithm": "KMS", "S3SseKmsKeyId": self._key.key_arn}
 
     def _key_statements(self) -> list[iam.PolicyStatement]:
-        """The table is read, and objects and dead letters are written, under the key."""
+        """The table is read, and objects and dead letters are written, under the key: each by its service,
+        which is called in the role's name, by the schedule or by DynamoDB.
+        """
         if self._key is None:
             return []
-        return [iam.PolicyStatement(actions=list(KEY_ACTIONS), resources=[self._key.key_arn])]
+        region = Stack.of(self).region
+        services = [f"{service}.{region}.amazonaws.com" for service in KEY_SERVICES]
+        return [
+            iam.PolicyStatement(
+                actions=list(KEY_ACTIONS),
+                resources=[self._key.key_arn],
+                conditions={"StringEquals": {"kms:ViaService": services}},
+            )
+        ]
 
 
 def _bucket(scope: Construct, config: Config, *, key: kms.IKey | None) -> s3.Bucket:

@@ -11,17 +11,18 @@ from infra.config_values import (
     ACCOUNT,
     AUDIENCE,
     CLAIM,
+    CONSISTENCY,
     DAX_NODE,
     EMAIL,
     ENDPOINT,
     ISSUER,
+    KEPT,
     LOG_RETENTION,
     RUNBOOK,
     SECRET,
     STAGE,
     Algorithm,
     Auth,
-    Consistency,
     Egress,
     Encryption,
     ExportSchedule,
@@ -29,6 +30,7 @@ from infra.config_values import (
     Target,
     algorithms,
     delegates,
+    kept,
     log_retention,
     regions,
 )
@@ -102,9 +104,9 @@ class Config:
         default="aws_owned",
         about="whose key; `customer_managed` makes one, with a replica in each region",
     )
-    consistency: Consistency = option(
+    consistency: str = option(
         "consistency",
-        parse=member(Consistency),
+        parse=matching(CONSISTENCY),
         allowed="eventual: a global table in strong mode has neither TTL nor transactions",
         default="eventual",
         about="of the global table",
@@ -123,8 +125,8 @@ class Config:
     )
     audit_digested: tuple[Attribute, ...] = option(
         "auditDigested",
-        parse=each(member(Attribute)),
-        allowed=f"a list of {', '.join(Attribute)}",
+        parse=each(kept),
+        allowed=f"a list of {', '.join(KEPT)}",
         default=list(PAYLOADS),
         about="attributes that the audit tells by size and SHA-256 alone",
     )
@@ -290,8 +292,13 @@ class Config:
     route_metrics: bool = _flag(
         "routeMetrics", dev=False, prod=True, about="API Gateway's metrics by route, at CloudWatch's price"
     )
-    census_minutes: int = _whole(
-        "censusMinutes", 15, low=0, high=1_440, about="how often living sessions are counted; 0 is never"
+    census_minutes: int = option(
+        "censusMinutes",
+        parse=between(0, 1_440),
+        allowed="a whole number from 0 to 1440",
+        dev=0,
+        prod=60,
+        about="how often living sessions are counted; 0 is never, each time has its price",
     )
 
     @property

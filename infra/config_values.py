@@ -8,6 +8,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import region_info
 
 from infra.context import items, matching, whole
+from session_store.schema import PAYLOADS, Attribute
 
 LOG_RETENTION: Final = {
     1: logs.RetentionDays.ONE_DAY,
@@ -19,6 +20,12 @@ LOG_RETENTION: Final = {
     365: logs.RetentionDays.ONE_YEAR,
 }
 """The retention periods offered, in days; CloudWatch Logs accepts only certain ones."""
+
+CONSISTENCY: Final = re.compile("eventual")
+"""Of a global table: the other is strong, without TTL and transactions, and both hold this store up."""
+
+KEPT: Final = (*PAYLOADS, Attribute.STATE, Attribute.PROTOCOL, Attribute.CREDENTIAL_REFS)
+"""The attributes that hold what callers keep; the audit may tell of them by a digest."""
 
 ANYONE: Final = "*"
 MOST_REGIONS: Final = 10
@@ -94,12 +101,6 @@ class Egress(StrEnum):
     NAT = "nat"
 
 
-class Consistency(StrEnum):
-    """Of a global table. Strong mode has neither TTL nor transactions, and both hold this store up."""
-
-    EVENTUAL = "eventual"
-
-
 class ExportSchedule(StrEnum):
     NONE = "none"
     DAILY = "daily"
@@ -132,6 +133,13 @@ def algorithms(value: object) -> tuple[Algorithm, ...]:
 def delegates(value: object) -> tuple[str, ...]:
     principal = matching(PRINCIPAL)
     return tuple(item if item == ANYONE else principal(item) for item in items(value))
+
+
+def kept(value: object) -> Attribute:
+    attribute = Attribute(str(value))
+    if attribute not in KEPT:
+        raise ValueError(value)
+    return attribute
 
 
 def log_retention(value: object) -> int:

@@ -19,14 +19,14 @@ def judge(config: "Config") -> None:
         refused(config)
 
 
-def _loopback_elsewhere(config: "Config") -> None:
+def _refuse_plain_http(config: "Config") -> None:
     """Tokens go out by TLS alone, or stay on this machine."""
     endpoint = config.revocation_endpoint
     if endpoint is not None and not endpoint.startswith("https:") and not config.is_local:
         raise _refusal(config, "revocation_endpoint", endpoint)
 
 
-def _callers_of_two_kinds(config: "Config") -> None:
+def _refuse_settings_of_other_callers(config: "Config") -> None:
     """What the other way of calling would need, and what this one would pass over."""
     of_tokens = ("jwt_issuer", "jwt_audience", "jwt_jwks_uri")
     of_signatures = ("delegates", "caller_accounts")
@@ -40,7 +40,7 @@ def _callers_of_two_kinds(config: "Config") -> None:
                 raise _refusal(config, field, "")
 
 
-def _keys_by_plain_http(config: "Config") -> None:
+def _refuse_issuers_by_plain_http(config: "Config") -> None:
     """Whoever stands between could give keys of his own."""
     for field in ("jwt_issuer", "jwt_jwks_uri"):
         value: str | None = getattr(config, field)
@@ -48,37 +48,37 @@ def _keys_by_plain_http(config: "Config") -> None:
             raise _refusal(config, field, value)
 
 
-def _worlds_apart(config: "Config") -> None:
+def _refuse_partitions_apart(config: "Config") -> None:
     """Neither a global table nor a multi-Region key reaches from one partition into another."""
     if len({region_info.RegionInfo.get(region).partition for region in config.regions}) > 1:
         raise _refusal(config, "regions", ",".join(config.regions))
 
 
-def _cache_out_of_reach(config: "Config") -> None:
+def _refuse_a_cache_cut_off(config: "Config") -> None:
     """An isolated subnet reaches DynamoDB in its own region alone, and a session's home may be another."""
     if config.dax_nodes and config.replicas and config.egress is Egress.ISOLATED:
         raise _refusal(config, "egress", config.egress.value)
 
 
-def _nobody_told(config: "Config") -> None:
+def _refuse_emails_without_topic(config: "Config") -> None:
     if config.alarm_emails and not config.alarm_topic:
         raise _refusal(config, "alarm_emails", ",".join(config.alarm_emails))
 
 
-def _rows_lost_between_exports(config: "Config") -> None:
+def _refuse_exports_that_lose_rows(config: "Config") -> None:
     """A row must outlive the time to the next export."""
     if config.audit_retention_days <= config.audit_export.days:
         raise _refusal(config, "audit_export", config.audit_export.value)
 
 
 _REFUSALS: Final[tuple[Callable[["Config"], None], ...]] = (
-    _worlds_apart,
-    _loopback_elsewhere,
-    _callers_of_two_kinds,
-    _keys_by_plain_http,
-    _cache_out_of_reach,
-    _nobody_told,
-    _rows_lost_between_exports,
+    _refuse_partitions_apart,
+    _refuse_plain_http,
+    _refuse_settings_of_other_callers,
+    _refuse_issuers_by_plain_http,
+    _refuse_a_cache_cut_off,
+    _refuse_emails_without_topic,
+    _refuse_exports_that_lose_rows,
 )
 
 

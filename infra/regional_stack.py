@@ -13,6 +13,7 @@ from infra.api.function import ApiFunction
 from infra.api.rest_api import SessionRestApi
 from infra.api.web_acl import WebAcl
 from infra.audit_consumer import AuditConsumer, table_with_stream
+from infra.audit_export import AuditExport
 from infra.cache.cluster import watch_cluster
 from infra.cache.network import Placement
 from infra.cleanup import CleanupQueue, ExpiryCleanup
@@ -40,7 +41,9 @@ class RegionalStack(Stack):
         primary_table: dynamodb.ITableV2,
         key_arn: str | None,
         placement: Placement | None,
+        audit_export: AuditExport | None,
     ) -> None:
+        """``audit_export``: where it is watched, for a topic and the alarms are here."""
         super().__init__(scope, construct_id, env=env, description="Session store: the API of one region")
         key = None if key_arn is None else kms.Key.from_key_arn(self, "Key", key_arn)
         topic = alarm_topic(self, config=config, key=key)
@@ -82,6 +85,8 @@ class RegionalStack(Stack):
             SessionCensus(self, "SessionCensus", shared=shared)
         Heartbeat(self, "Heartbeat", shared=shared)
         watch_replication(self.alarms, config=config, source=self.region)
+        if audit_export is not None:
+            audit_export.watch(self.alarms)
         connect_redrive(
             self,
             handler.function,

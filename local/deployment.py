@@ -124,6 +124,8 @@ def synthesize(cdk: "Cdk", assembly: Path, **context: str) -> None:
         "regions": REGION,
         # Long enough for a child that is being written, short enough to be waited for.
         "cleanupDelaySeconds": "2",
+        # What stands in a production's stack stands here.
+        "censusMinutes": "60",
         **context,
     }
     options = [option for name, value in local.items() for option in ("--context", f"{name}={value}")]

@@ -25,6 +25,8 @@ MEETINGS: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.LARGE_SESSION),
 )
 STATUSES: Final = ("initializing", "active", "closing", "closed")
+"""As values of a dimension: of what runs, this side knows the names alone."""
+
 CENSUS: Final = "session_census"
 
 

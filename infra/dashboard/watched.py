@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, cast
 
 from infra.config import Config
+from infra.config_values import ExportSchedule
 from infra.logged_function import LoggedFunction
 from infra.regional_stack import RegionalStack
 
@@ -25,6 +26,11 @@ class Watched:
     @property
     def tables(self) -> Sequence[str]:
         return (self.config.table_name, self.config.audit_table_name)
+
+    @property
+    def exports(self) -> bool:
+        """The audit table is exported from here."""
+        return self.region == self.config.primary and self.config.audit_export is not ExportSchedule.NONE
 
     def title(self, text: str) -> str:
         """With the region, where there is another."""

@@ -133,11 +133,11 @@ class Resolver:
         return iam_caller(context, subject=subject, delegates=self.settings.delegates)
 
     def _replied(self, operation: Operation, reply: Reply) -> Response[str]:
-        body = "" if reply.value is None else encode(reply.value).decode()
+        body = b"" if reply.value is None else encode(reply.value)
         self.counting.served(operation, reply, size=len(body))
         self.logger.info("served", operation=operation.name, status=reply.status)
         content_type = None if reply.value is None else "application/json"
-        return Response(reply.status, content_type, body, headers=dict(reply.headers))
+        return Response(reply.status, content_type, body.decode(), headers=dict(reply.headers))
 
     def _refused(self, operation: str, event: Event, error: StoreError) -> Response[str]:
         problem = problem_of(error)

@@ -210,8 +210,8 @@ class ChildStorage(Protocol):
 
 
 class HeartbeatStorage(Protocol):
-    def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
-        """Keep the heartbeat of its region in the place of the one before, which is returned."""
+    def beat(self, heartbeat: Heartbeat) -> None:
+        """Keep the heartbeat of its region in the place of the one before."""
         ...
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bench import costs, workload
-from bench.fixed_costs import Fixed, runs_of
+from bench.fixed_costs import ENTRY_BYTES, Fixed, census, runs_of
 from bench.fixed_costs import fixed_costs as of
 from bench.prices import MILLION, PRICES, Meter, Usage, break_even_hits, total
 from bench.spending import (
@@ -162,13 +162,14 @@ def test_what_stands_in_the_templates_is_counted_and_priced() -> None:
         resource("AWS::Lambda::EventSourceMapping", StartingPosition="TRIM_HORIZON"),
         resource("AWS::Lambda::EventSourceMapping"),
         resource("AWS::Lambda::Function", Handler="session_api.handler.handler"),
+        resource("AWS::Lambda::Function", Handler="session_census.handler.handler"),
         resource("AWS::Lambda::Function", Handler="index.handler"),
     ]
     counted = {fixed.name: fixed for fixed in of(templates, a_run=Usage({Meter.INVOCATION: 1}))}
     dollars = {name: round(fixed.usage.dollars(), 2) for name, fixed in counted.items()}
     assert dollars == {
         "alarms": 0.30,
-        "metrics of the functions, at most": round(0.30 * (len(Metric) + len(Status) + 1), 2),
+        "metrics of the functions, at most": round(0.30 * (len(Metric) + len(Status) + 2), 2),
         "metrics by route, at most": 1.50,
         "dashboards": 3.00,
         "keys": 2.00,
@@ -180,6 +181,18 @@ def test_what_stands_in_the_templates_is_counted_and_priced() -> None:
         "runs by schedule": 0.01,
         "polls of idle queues": 0.26,
     }
+
+
+def test_without_a_census_no_living_sessions_are_paid_for() -> None:
+    templates = [resource("AWS::ApiGateway::RestApi")]
+    counted = {fixed.name: fixed.count for fixed in of(templates, a_run=Usage())}
+    assert counted["metrics of the functions, at most"] == len(Metric) - 1
+
+
+def test_an_hourly_census_of_a_million_sessions_costs_some_two_dollars() -> None:
+    hourly = census(minutes=60, living=MILLION)
+    assert hourly.of(Meter.READ) == 730 * MILLION * ENTRY_BYTES / 8192
+    assert hourly.dollars() == pytest.approx(2.15, abs=0.005)
 
 
 def test_routes_that_are_not_measured_cost_nothing() -> None:

@@ -20,7 +20,11 @@ HASH = re.compile(r"[0-9A-F]{8}")
 
 Source = Literal["stream", "queue"]
 REGIONS = ("us-east-1", "eu-west-1", "ap-northeast-1")
+CENSUS: Mapping[str, object] = {"censusMinutes": 60}
+"""As production has it: what dev stacks leave out."""
+
 OPTIONS: Mapping[str, object] = {
+    **CENSUS,
     "webAcl": True,
     "callerAccounts": "222233334444,555566667777",
     "daxNodes": 3,
@@ -28,6 +32,7 @@ OPTIONS: Mapping[str, object] = {
     "auditExport": "weekly",
 }
 TOKENS: Mapping[str, object] = {
+    **CENSUS,
     "auth": "jwt",
     "jwtIssuer": "https://issuer.example/",
     "jwtAudience": "session-store,another",
@@ -198,8 +203,8 @@ def synthesize(tmp_path_factory: pytest.TempPathFactory) -> Synthesize:
 
 @pytest.fixture(scope="session")
 def dev(synthesize: Synthesize) -> Synthesized:
-    """One region and nothing set."""
-    return synthesize()
+    """One region and nothing set, but with every function."""
+    return synthesize(**CENSUS)
 
 
 @pytest.fixture(scope="session")
@@ -224,7 +229,7 @@ def sealed(synthesize: Synthesize) -> Synthesized:
 @pytest.fixture(scope="session")
 def local(synthesize: Synthesize) -> Synthesized:
     """What the emulator gets."""
-    return synthesize(target="local", stage="local", delegates="000000000000:user/tenant-a")
+    return synthesize(target="local", stage="local", delegates="000000000000:user/tenant-a", **CENSUS)
 
 
 @pytest.fixture(scope="session")

@@ -49,6 +49,22 @@ def test_an_unacknowledged_finding_fails_the_synthesis(
     assert reported == set(needed), "each acknowledgement answers a finding"
 
 
+SPOKEN_OF = {"xray": "X-Ray", "ec2": "network interfaces", "dynamodb": "streams"}
+
+
+@pytest.mark.parametrize("fixture", ["dev", "optional", "local"])
+def test_the_reason_for_any_resource_speaks_of_every_service_that_is_let_at_it(
+    request: pytest.FixtureRequest, fixture: str
+) -> None:
+    synthesized: Synthesized = request.getfixturevalue(fixture)
+    region = synthesized.regions[0]
+    config, stack = synthesized.deployment.config, synthesized.deployment.regional[region]
+    allowed = [synthesized.allowed_by(each, region=region) for each in synthesized.functions(region=region)]
+    services = {action.partition(":")[0] for each in allowed for action in each.get("*", set())}
+    reason = nag.acknowledged(stack, config=config)["AwsSolutions-IAM5[Resource::*]"]
+    assert {service for service, words in SPOKEN_OF.items() if words in reason} == services
+
+
 def test_cfn_lint_finds_nothing(every: Synthesized) -> None:
     assert lint(every.files) == []
 

@@ -169,6 +169,7 @@ def test_a_delegate_may_be_anyone() -> None:
         ("daxNodes", 12),
         ("profile", "test"),
         ("consistency", "strong"),
+        ("auditDigested", "content,pk"),
         ("auth", "none"),
         ("jwtIssuer", "idp.example.com"),
         ("jwtIssuer", "https://idp.example.com/?tenant=a"),

@@ -4,8 +4,6 @@ import pytest
 
 from infra import names
 from infra.api.routes import routes
-from infra.dashboard import business
-from infra.dashboard.summary import MOST_ALARMS
 from session_store.domain.session import Status
 from session_store.metric_names import COLD_START, Metric, namespace_of
 from session_store.schema import INDEXES
@@ -15,6 +13,9 @@ from tests.infra.conftest import REGIONS, Synthesize, Synthesized
 MOST_WIDGETS = 500
 MOST_METRICS = 500
 MOST_METRICS_IN_ALL = 2_500
+MOST_ALARMS = 100
+"""In one widget."""
+
 COLUMNS = 24
 
 
@@ -28,6 +29,7 @@ def everything(synthesize: Synthesize) -> Synthesized:
         daxNodes=3,
         egress="nat",
         kinesisStream=True,
+        auditExport="weekly",
         routeMetrics=True,
     )
 
@@ -47,8 +49,6 @@ def test_it_stays_within_what_cloudwatch_draws(everything: Synthesized) -> None:
     assert max(counts) <= MOST_METRICS
     assert sum(counts) <= MOST_METRICS_IN_ALL
     assert all(len(widget["properties"].get("alarms", [])) <= MOST_ALARMS for widget in drawn)
-    (board,) = everything.properties(KIND)
-    assert isinstance(board["DashboardBody"], str | dict)
 
 
 def test_no_panel_lies_on_another(everything: Synthesized) -> None:
@@ -123,6 +123,17 @@ def test_the_queues_are_shown_by_the_names_that_they_have(every: Synthesized) ->
                 if (each.region, each.name) == (region, name)
             }
             assert found == there
+
+
+def test_letters_of_exports_are_shown_where_the_audit_is_exported_from(everything: Synthesized) -> None:
+    (queue,) = everything.of_stack("-Data", "AWS::SQS::Queue").values()
+    for name in ("ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"):
+        found = [
+            each.region
+            for each in shown(everything)
+            if (each.name, each.dimensions.get("QueueName")) == (name, queue["Properties"]["QueueName"])
+        ]
+        assert found == [REGIONS[0]]
 
 
 def test_a_function_counts_under_the_service_that_the_panels_ask_for(every: Synthesized) -> None:
@@ -225,8 +236,9 @@ def test_a_panel_names_its_region_only_where_there_is_another(prod: Synthesized,
     assert {f"Requests ({region})" for region in REGIONS} <= titles(prod)
 
 
-def test_living_sessions_are_told_by_every_status_that_a_session_has() -> None:
-    assert set(business.STATUSES) == {status.value for status in Status}
+def test_living_sessions_are_told_in_all_and_by_every_status_that_a_session_has(dev: Synthesized) -> None:
+    told = {each.dimensions.get("status") for each in shown(dev) if each.name == Metric.LIVING_SESSIONS}
+    assert told == {None, *(status.value for status in Status)}
 
 
 @pytest.mark.parametrize("stage", ["dev", "a" * 20])

@@ -102,6 +102,7 @@ def test_an_export_that_is_not_begun_is_told_of_in_the_primary_alone(
             for region in synthesized.regions
             for alarm in synthesized.properties("AWS::CloudWatch::Alarm", region=region)
             if alarm["AlarmName"].endswith("-audit-export-dead-letters")
+            and alarm["AlarmDescription"].endswith("#audit-export-dead-letters")
         ]
         assert alarmed == ["us-east-1"]
 

@@ -1,14 +1,15 @@
 """A key of our own: one multi-Region key, a replica in each other region, and all data at rest under it."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
 
 from infra import names
-from tests.infra.conftest import PACKAGES, REGIONS, Synthesize, Synthesized, as_text
+from tests.infra.conftest import PACKAGES, REGIONS, ROOT, Synthesize, Synthesized, as_text
 
 PRIMARY, *OTHERS = REGIONS
 IN_EACH_REGION = pytest.mark.parametrize("region", REGIONS)
@@ -190,26 +191,6 @@ def test_an_export_is_written_under_the_key_by_a_role_that_may_use_it(optional_s
     request = json.loads(as_text(schedule["Properties"]["Target"]["Input"]))
     key = "<SessionStore-dev-Key-us-east-1.PublishOutputFnGetAttKeyArn>"
     assert (request["S3SseAlgorithm"], request["S3SseKmsKeyId"]) == ("KMS", key)
-    (policy,) = optional_sealed.of_stack("-Data", "AWS::IAM::Policy").values()
-    granted = {
-        as_text(statement["Resource"]): statement["Action"]
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-    }
-    assert granted[key] == ["kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey"]
-
-
-def test_the_cluster_may_have_the_tables_items_decrypted_through_dynamodb_alone(
-    optional_sealed: Synthesized,
-) -> None:
-    statements = [
-        statement
-        for policy in optional_sealed.of_stack("Cache-us-east-1", "AWS::IAM::Policy").values()
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-        if "kms:" in str(statement["Action"])
-    ]
-    (statement,) = statements
-    assert statement["Action"] == ["kms:Decrypt", "kms:DescribeKey"]
-    assert statement["Condition"] == {"StringEquals": {"kms:ViaService": "dynamodb.us-east-1.amazonaws.com"}}
 
 
 @IN_EACH_REGION
@@ -257,9 +238,48 @@ def test_the_keys_policy_lets_in_the_account_its_alarms_and_its_logs(
     assert [as_text(each) for each in context] == [f"{place}:{group}" for group in groups]
 
 
-@IN_EACH_REGION
-def test_no_other_role_is_let_near_the_key(sealed: Synthesized, region: str) -> None:
-    of_functions = {sealed.function(package, region=region)["Role"]["Fn::GetAtt"][0] for package in PACKAGES}
-    for policy in sealed.properties("AWS::IAM::Policy", region=region):
-        if "kms:" in str(policy):
-            assert {role["Ref"] for role in policy["Roles"]} <= of_functions
+def test_no_role_of_any_stack_may_use_the_key_but_through_the_services_that_the_decision_names(
+    optional_sealed: Synthesized,
+) -> None:
+    key = "<SessionStore-dev-Key-us-east-1.PublishOutputFnGetAttKeyArn>"
+    roles = {
+        **{optional_sealed.function(each)["Role"]["Fn::GetAtt"][0]: each for each in PACKAGES},
+        **{role.rpartition("/")[2]: SCHEDULE for role in optional_sealed.of_stack("-Data", ROLE)},
+    }
+    found: set[tuple[str, str, frozenset[str]]] = set()
+    for name, policy in by_name(optional_sealed, "AWS::IAM::Policy"):
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
+            if "kms:" not in str(statement["Action"]):
+                continue
+            assert as_text(statement["Resource"]) == key
+            ((operator, condition),) = statement["Condition"].items()
+            assert (operator, list(condition)) == ("StringEquals", ["kms:ViaService"])
+            ((role, *others),) = [[each["Ref"] for each in policy["Properties"]["Roles"]]]
+            assert not others
+            services, actions = condition["kms:ViaService"], statement["Action"]
+            for service in [services] if isinstance(services, str) else services:
+                named, _, rest = service.partition(".")
+                assert rest == "us-east-1.amazonaws.com"
+                who = CLUSTER if "-Cache-" in name else roles[role]
+                told = frozenset([actions] if isinstance(actions, str) else actions)
+                found.add((named, who, told))
+    assert found == set(told_of())
+
+
+ROLE = "AWS::IAM::Role"
+SCHEDULE = "the schedule of `auditExport`"
+CLUSTER = "the cluster of `daxNodes`"
+DECISION = ROOT / "docs" / "decisions" / "0009-one-key-in-every-region.md"
+
+
+def told_of() -> Iterator[tuple[str, str, frozenset[str]]]:
+    """What the decision says: through which service who has what done with the key."""
+    table = DECISION.read_text().partition("| through | who | actions |")[2].partition("\n\n")[0]
+    for row in table.splitlines()[2:]:
+        _, services, who, actions, _ = row.split("|")
+        named = who.strip().removesuffix(", with `largePayloads`")
+        everybody = PACKAGES if named == "every function on the tables" else named.split(", ")
+        for service in services.lower().split(","):
+            for each in everybody:
+                told = frozenset(f"kms:{action}" for action in re.findall(r"`(\w+)`", actions))
+                yield service.strip(), each, told

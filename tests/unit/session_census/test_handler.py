@@ -1,6 +1,7 @@
 """The census's function, as the schedule starts it."""
 
 import json
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -52,7 +53,8 @@ def test_a_run_tells_a_gauge_for_each_status_and_ends_in_time(
 def test_a_run_that_did_not_count_all_says_so(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.warns(UserWarning, match="No application metrics"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         run(world, monkeypatch, seconds=1)
     printed = capsys.readouterr().out
     assert "LivingSessions" not in printed
