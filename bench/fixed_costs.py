@@ -111,7 +111,7 @@ class _Found:
             yield resource["Properties"]
 
     def own_metrics(self) -> int:
-        """Of one region: what ``metric_names`` lists, cold starts, and living sessions by status."""
+        """Of one region: what ``metric_names`` lists, cold starts, and a census its gauges by status."""
         handlers = {str(function["Handler"]) for function in self.properties("AWS::Lambda::Function")}
         counts = any(handler.startswith(CENSUS_PACKAGE) for handler in handlers)
         living = 1 + len(Status) if counts else 0
@@ -153,7 +153,7 @@ def runs_of(schedule: str) -> float:
 
 
 def census(*, minutes: int, living: int) -> Usage:
-    """What one region's counting reads in a month, eventually consistent, with so many sessions."""
+    """What one region's counting reads in a month, eventually consistent, with so many sessions in all."""
     return Usage({Meter.READ: MINUTES / minutes * living * ENTRY_BYTES / UNIT_BYTES / 2})
 
 

@@ -55,7 +55,7 @@ class AuditConsumer(TableFunction):
             construct_id,
             shared=shared,
             package="audit_consumer",
-            description="the audit trail, and the end of sessions",
+            description="the audit trail and the ends of sessions",
             timeout=TIMEOUT,
             environment={
                 StreamEnv.AUDIT_DIGESTED.value: ",".join(config.audit_digested),
@@ -76,7 +76,6 @@ class AuditConsumer(TableFunction):
         self.allow_key("kms:GenerateDataKey", through="s3")
         self.function.add_event_source(_mapping(table, self.dead_letters))
         self.alarms.on_depth(self.dead_letters, "stream", says="a record of the stream was given up")
-        self.alarms.on_errors(self.function, "audit-consumer", says="the stream's consumer failed")
         self.alarms.add(
             "stream-late",
             says="the stream's consumer is behind",

@@ -101,7 +101,6 @@ class ExpiryCleanup(TableFunction):
                 report_batch_item_failures=True,
             )
         )
-        self.alarms.on_errors(self.function, "expiry-cleanup", says="the clean-up after a session failed")
         self.alarms.add(
             "credentials-failed",
             says="a credential of an ended session was not revoked",

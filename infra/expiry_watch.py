@@ -41,4 +41,3 @@ class ExpiryWatch(TableFunction):
         self.allow("dynamodb:Query", on=self.indexes_arn)
         session_events.bus.grant_put_events_to(self.role)
         run_every(EVERY, self, about="look for sessions that are about to end")
-        self.alarms.on_errors(self.function, "expiry-watch", says="the watch over session ends failed")

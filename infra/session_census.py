@@ -32,4 +32,3 @@ class SessionCensus(TableFunction):
             self,
             about="count living sessions",
         )
-        self.alarms.on_errors(self.function, "session-census", says="the count of living sessions failed")

@@ -9,6 +9,7 @@ from infra.cache.network import Placement
 from infra.config import Config
 from infra.key_use import BOTH_WAYS
 from infra.logged_function import LoggedFunction, Shared
+from session_store.metric_names import service_of
 from session_store.schema import Env
 
 
@@ -42,6 +43,11 @@ class TableFunction(LoggedFunction):
             for name in (shared.config.table_name, shared.config.audit_table_name)
         )
         self.allow_key(*BOTH_WAYS, through="dynamodb")
+        self.alarms.on_errors(
+            self.function,
+            service_of(package),
+            says=f"the function for {description} failed or ran out of time",
+        )
 
     @property
     def indexes_arn(self) -> str:

@@ -69,4 +69,3 @@ def alarm_on_api(alarms: Alarms, *, stage: apigateway.Stage, function: lambda_.I
         metric=alarms.counted(Metric.LARGE_SESSION, by="session_api", period=HOUR),
         above=0,
     )
-    alarms.on_errors(function, "session-api", says="the API's function failed or was ended by its timeout")
