@@ -32,6 +32,11 @@ class Watched:
         """The audit table is exported from here."""
         return self.region == self.config.primary and self.config.audit_export is not ExportSchedule.NONE
 
+    @property
+    def changes(self) -> bool:
+        """Kinesis gets the changes of the table's copy here."""
+        return self.region == self.config.primary and self.config.kinesis_stream
+
     def title(self, text: str) -> str:
         """With the region, where there is another."""
         return f"{text} ({self.region})" if self.config.replicas else text
