@@ -23,6 +23,7 @@ class Repeat(Enum):
 
     FREELY = "it changes nothing, or the same again"
     RECOGNISED = "the store knows it again, by a key or by ids: it is done once"
+    ADDED = "the store knows it again by its ids; it adds to a session without a condition on it"
     GUARDED = "it is done once, by its own condition; a refusal tells nothing of the earlier attempt"
     GONE = "what it makes go is gone for ever: not found is success"
     NEVER = "its answer would not tell what the earlier attempt did"

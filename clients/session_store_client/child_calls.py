@@ -40,7 +40,7 @@ def append_messages(
         path=f"{session_path(session_id)}/context",
         answer=AppendedMessages,
         body={"messages": messages, "atomic": atomic},
-        repeat=Repeat.RECOGNISED,
+        repeat=Repeat.ADDED,
     )
 
 
@@ -80,7 +80,7 @@ def record_tool_call(
         path=tool_call_path(session_id, tool_call_id),
         answer=ToolCall,
         body={"toolName": tool_name, "input": input, "durationMs": duration_ms, **settled},
-        repeat=Repeat.RECOGNISED,
+        repeat=Repeat.ADDED,
     )
 
 

@@ -32,6 +32,13 @@ CONCLUSIVE: Final[Mapping[Repeat, tuple[type[errors.SessionStoreError], ...]]] =
         errors.IdempotencyMismatchError,
         errors.PayloadTooLargeError,
     ),
+    # The same, but that a session is closed now: some of it may be there, or land still.
+    Repeat.ADDED: (
+        errors.NotFoundError,
+        errors.ContentConflictError,
+        errors.IdempotencyMismatchError,
+        errors.PayloadTooLargeError,
+    ),
     # Whatever the earlier attempt did is gone with the session.
     Repeat.GUARDED: (errors.NotFoundError,),
     # A session that is there has not been deleted, for ids never come back.

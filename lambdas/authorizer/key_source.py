@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from session_store.errors import UnavailableError
 
 SECONDS: Final = 2.0
-"""For the connection, and for each read. The function's own timeout ends a server that drips."""
+"""For the connection to an address, and for each read."""
+
+WHOLE_SECONDS: Final = 4.0
+"""For all of it, a slow name server and one that drips included: well within the function's own timeout,
+which would take the keys that are known with it."""
 
 MAX_BYTES: Final = 262_144
 MAX_KEYS: Final = 100
@@ -33,7 +39,7 @@ class KeySource:
             UnavailableError: the server did not answer, or not with a key set.
         """
         try:
-            status, body = self._get()
+            status, body = self._got()
         except (OSError, HTTPException) as error:
             raise UnavailableError(f"the key set could not be fetched ({type(error).__name__})") from error
         if status != HTTPStatus.OK or len(body) > MAX_BYTES:
@@ -45,6 +51,25 @@ class KeySource:
         if not isinstance(keys, list) or len(keys) > MAX_KEYS:
             raise UnavailableError("the key set is none, or too long")
         return {key["kid"]: key for key in keys if _signs(key)}
+
+    def _got(self) -> tuple[int, bytes]:
+        """What ``_get`` answers, if it does in time; nothing else bounds how long a name takes to resolve."""
+        came: SimpleQueue[tuple[int, bytes] | Exception] = SimpleQueue()
+
+        def get() -> None:
+            try:
+                came.put(self._get())
+            except (OSError, HTTPException) as error:
+                came.put(error)
+
+        Thread(target=get, daemon=True).start()
+        try:
+            answer = came.get(timeout=WHOLE_SECONDS)
+        except Empty as error:
+            raise TimeoutError from error
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def _get(self) -> tuple[int, bytes]:
         url = urlsplit(self.uri)

@@ -6,10 +6,13 @@ from typing import Any, Final
 from session_store.domain.caller import Caller, Permission
 from session_store.schema import AuthorizerContext
 
-PATHS: Final[Mapping[Permission, str]] = {
-    Permission.OPS: "*/ops/*",
-    Permission.WORKER: "POST/tasks/claim",
-    Permission.APPROVER: "POST/tasks/*/decide",
+METHODS: Final = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
+"""One by one: in a policy ``*`` passes over slashes, and a path may have a part named as another begins."""
+
+PATHS: Final[Mapping[Permission, Sequence[str]]] = {
+    Permission.OPS: tuple(f"{method}/ops/*" for method in METHODS),
+    Permission.WORKER: ("POST/tasks/claim",),
+    Permission.APPROVER: ("POST/tasks/*/decide",),
 }
 """Methods and paths that need a permission; IAM policies name the same ones."""
 
@@ -23,7 +26,10 @@ def policy_for(caller: Caller, *, method_arn: str) -> dict[str, Any]:
     # arn:aws:execute-api:<region>:<account>:<api>/<stage>/<method>/<path>
     stage = "/".join(method_arn.split("/")[:2])
     lacking = [
-        f"{stage}/{path}" for permission, path in PATHS.items() if permission not in caller.permissions
+        f"{stage}/{path}"
+        for permission, paths in PATHS.items()
+        if permission not in caller.permissions
+        for path in paths
     ]
     statements = [_statement("Allow", [f"{stage}/*"])]
     if lacking:

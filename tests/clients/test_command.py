@@ -227,6 +227,9 @@ def test_the_local_stack_is_called_as_its_first_tenant_or_as_whoever_is_named(tm
         )
     with pytest.raises(place.PlaceError, match="no usable key of nobody"):
         connect(options(local=str(tmp_path), profile="nobody"), {})
+    elsewhere = {"SESSION_STORE_TOKEN": "of production"}
+    assert isinstance(connect(options(local=str(tmp_path)), elsewhere).authentication, SigV4)
+    assert connect(options(local=str(tmp_path), token="t"), elsewhere).authentication == Bearer("t")
 
 
 def test_a_profile_that_is_named_comes_before_the_token_of_the_environment(

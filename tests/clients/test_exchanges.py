@@ -144,6 +144,7 @@ REFUSALS = {
     ("call", "told"),
     [
         (CHANGE, {"version-conflict", "session-closed", "session-not-found", "idempotency-mismatch"}),
+        (APPEND, {"session-not-found", "idempotency-mismatch"}),
         (REPLACE, {"session-not-found"}),
         (MOVE, {"session-not-found"}),
         (DELETE, {"version-conflict"}),

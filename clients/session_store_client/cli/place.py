@@ -34,12 +34,15 @@ def connect(options: argparse.Namespace, environment: Mapping[str, str]) -> Plac
     """Raises:
     PlaceError, CredentialsError
     """
-    token = options.token or (None if options.profile else environment.get(TOKEN_VARIABLE))
     if options.local is not None:
         folder = Path(options.local)
         url = _local_url(folder)
-        signing = Bearer(token) if token else _local_key(folder, options.profile or LOCAL_PROFILE)
+        # A token that the environment holds is for elsewhere.
+        signing: Authentication = (
+            Bearer(options.token) if options.token else _local_key(folder, options.profile or LOCAL_PROFILE)
+        )
         return Place(url=url, authentication=signing, subject=options.subject)
+    token = options.token or (None if options.profile else environment.get(TOKEN_VARIABLE))
     given: str | None = options.url or environment.get(URL_VARIABLE)
     if not given:
         raise PlaceError(f"where is the API? Give --url, set {URL_VARIABLE}, or --local beside `make run`")

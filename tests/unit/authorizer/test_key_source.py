@@ -2,6 +2,7 @@
 
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -111,6 +112,15 @@ def test_a_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch)
         port = silent.getsockname()[1]
         with pytest.raises(UnavailableError, match="TimeoutError"):
             KeySource(uri=f"http://127.0.0.1:{port}/").fetch()
+
+
+def test_a_server_that_drips_is_given_up_in_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = threading.Event()
+    monkeypatch.setattr(key_source, "WHOLE_SECONDS", 0.1)
+    monkeypatch.setattr(KeySource, "_get", lambda _: waiting.wait(10))
+    with pytest.raises(UnavailableError, match="TimeoutError"):
+        KeySource(uri="https://issuer.example.com/").fetch()
+    waiting.set()
 
 
 def test_https_is_spoken_and_what_does_not_speak_it_is_none(server: AnsweringServer) -> None:

@@ -19,6 +19,8 @@ NEEDED = {
     "POST/tasks/t1/decide": Permission.APPROVER,
     "POST/tasks": None,
     "GET/tasks/claim": None,
+    "POST/claims/ops/complete": None,
+    "GET/sessions/ops/ops": None,
 }
 EVERY_SET = list(chain.from_iterable(combinations(Permission, count) for count in range(len(Permission) + 1)))
 
