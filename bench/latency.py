@@ -163,11 +163,11 @@ def _of_new_sessions(twins: Twins, request: Request, rounds: int) -> Sequence[tu
 def _repeated(
     twins: Twins, request: Request, rounds: int, *, session_id: str = ""
 ) -> Sequence[tuple[Taken, Taken]]:
-    again = request.method != "PUT"
+    # Recording the same call once more would find it there, and so would a key.
+    once = request.method == "PUT" or IDEMPOTENCY_KEY in request.headers
     return _pairs(
         [
-            # Recording the same call once more would find it there.
-            twins.request(request, session_id=session_id, number=0 if again else number)
+            twins.request(request, session_id=session_id, number=number if once else 0)
             for number in range(WARM + rounds)
         ]
     )
