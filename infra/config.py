@@ -22,7 +22,6 @@ from infra.config_values import (
     SECRET,
     STAGE,
     Algorithm,
-    Auth,
     Egress,
     Encryption,
     ExportSchedule,
@@ -37,7 +36,7 @@ from infra.config_values import (
 from infra.context import Context, between, each, flag, matching, member, optional
 from infra.options import option, options, read, refuse_unknown
 from infra.refusals import judge
-from session_store.schema import PAYLOADS, Attribute
+from session_store.schema import PAYLOADS, Attribute, Callers
 
 if TYPE_CHECKING:
     from constructs import Node
@@ -153,9 +152,9 @@ class Config:
     )
 
     # who may call, and how much
-    auth: Auth = option(
+    auth: Callers = option(
         "auth",
-        parse=member(Auth),
+        parse=member(Callers),
         allowed="iam or jwt",
         default="iam",
         about="how callers say who they are: by signatures (SigV4), or by bearer tokens of one issuer",

@@ -64,13 +64,6 @@ class Target(StrEnum):
     LOCAL = "local"
 
 
-class Auth(StrEnum):
-    """How callers say who they are: by AWS signatures, or by tokens of one issuer."""
-
-    IAM = "iam"
-    JWT = "jwt"
-
-
 class Algorithm(StrEnum):
     """Of tokens' signatures; of none that whoever verifies could make as well."""
 

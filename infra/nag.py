@@ -11,10 +11,10 @@ from cdk_nag import AwsSolutionsChecks
 
 from infra.audit_export import PREFIX
 from infra.config import Config
-from infra.config_values import Auth, Encryption
+from infra.config_values import Encryption
 from infra.data_stack import DataStack
 from infra.regional_stack import RegionalStack
-from session_store.schema import QUARANTINE_PREFIX
+from session_store.schema import QUARANTINE_PREFIX, Callers
 
 if TYPE_CHECKING:
     from aws_cdk import CfnElement
@@ -74,7 +74,7 @@ def _of_region(stack: RegionalStack, *, config: Config) -> dict[str, str]:
         "AwsSolutions-APIG6": "Execution logs would carry what sessions hold; access logs are on.",
         "AwsSolutions-COG4": (
             "Callers are IAM principals and sign their requests (SigV4)."
-            if config.auth is Auth.IAM
+            if config.auth is Callers.IAM
             else "Callers show tokens of any OpenID provider, which the authorizer verifies."
         ),
     }

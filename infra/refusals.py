@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Final
 
 from aws_cdk import region_info
 
-from infra.config_values import Auth, Egress
+from infra.config_values import Egress
 from infra.context import ConfigError
 from infra.options import options
+from session_store.schema import Callers
 
 if TYPE_CHECKING:
     from infra.config import Config
@@ -30,7 +31,7 @@ def _refuse_settings_of_other_callers(config: "Config") -> None:
     """What the other way of calling would need, and what this one would pass over."""
     of_tokens = ("jwt_issuer", "jwt_audience", "jwt_jwks_uri")
     of_signatures = ("delegates", "caller_accounts")
-    with_tokens = config.auth is Auth.JWT
+    with_tokens = config.auth is Callers.JWT
     for field in of_signatures if with_tokens else of_tokens:
         if value := getattr(config, field):
             raise _refusal(config, field, value)

@@ -18,7 +18,6 @@ from infra.cache.cluster import watch_cluster
 from infra.cache.network import Placement
 from infra.cleanup import CleanupQueue, ExpiryCleanup
 from infra.config import Config
-from infra.config_values import Auth
 from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
 from infra.heartbeat import Heartbeat
@@ -28,6 +27,7 @@ from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.replication_alarms import watch_replication
 from infra.session_census import SessionCensus
 from infra.table_alarms import alarm_on_tables
+from session_store.schema import Callers
 
 
 class RegionalStack(Stack):
@@ -56,7 +56,7 @@ class RegionalStack(Stack):
         )
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
         handler = ApiFunction(self, "SessionApi", shared=shared, placement=placement)
-        authorizer = Authorizer(self, "Authorizer", shared=shared) if config.auth is Auth.JWT else None
+        authorizer = Authorizer(self, "Authorizer", shared=shared) if config.auth is Callers.JWT else None
         rest = SessionRestApi(self, "Rest", shared=shared, function=handler.function, authorizer=authorizer)
         alarm_on_api(self.alarms, stage=rest.api.deployment_stage, function=handler.function)
         alarm_on_tables(self.alarms, config=config)

@@ -9,12 +9,12 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Final, NoReturn
 
-from infra.config_values import Auth
 from local.access import API_URL, CREDENTIALS, REVOCATIONS, STATE
 from local.credentials import REGION
 from local.emulator import ROOT, EmulatorError, owned
 from local.loopback import PortError, read_port
 from local.stack import FAULTS, Place, local_stack
+from session_store.schema import Callers
 
 DEFAULT_PORT: Final = 4566
 
@@ -66,16 +66,16 @@ def read_place(environment: Mapping[str, str]) -> Place:
         PortError, AuthError
     """
     port = read_port(environment, "PORT", default=DEFAULT_PORT)
-    auth = environment.get("AUTH") or Auth.IAM
-    if auth not in list(Auth):
-        raise AuthError(f"AUTH must be one of {', '.join(Auth)}, got {auth!r}")
+    auth = environment.get("AUTH") or Callers.IAM
+    if auth not in list(Callers):
+        raise AuthError(f"AUTH must be one of {', '.join(Callers)}, got {auth!r}")
     endpoint = environment.get("REVOCATION_ENDPOINT") or None
-    if endpoint is not None and auth == Auth.IAM:
+    if endpoint is not None and auth == Callers.IAM:
         return Place(port=port, auth_port=None, revocation_endpoint=endpoint)
     auth_port = read_port(environment, "AUTH_PORT", default=port + 1)
     if auth_port == port:
         raise PortError(f"AUTH_PORT must be another than PORT, got {port}")
-    return Place(port=port, auth_port=auth_port, revocation_endpoint=endpoint, tokens=auth == Auth.JWT)
+    return Place(port=port, auth_port=auth_port, revocation_endpoint=endpoint, tokens=auth == Callers.JWT)
 
 
 def _serve(state: Path, *, place: Place, lock: IO[str]) -> NoReturn:

@@ -39,7 +39,8 @@ from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import encode
 from session_store.errors import InvalidRequestError, NotFoundError, StoreError
-from session_store.settings import Callers, Settings
+from session_store.schema import Callers
+from session_store.settings import Settings
 
 ROUTES: Final = (
     session_routes,

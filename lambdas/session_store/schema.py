@@ -229,6 +229,13 @@ OWNER_INDEX: Final = Index(
 INDEXES: Final = (STATUS_TTL_INDEX, OWNER_INDEX)
 
 
+class Callers(StrEnum):
+    """How callers say who they are: by AWS signatures, or by tokens of one issuer."""
+
+    IAM = "iam"
+    JWT = "jwt"
+
+
 class Env(StrEnum):
     """The environment of every function: set by the stacks, read by ``settings``."""
 

@@ -2,25 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 from urllib.parse import urlsplit
 
 from session_store.domain.identifiers import region_code
 from session_store.errors import ConfigurationError
-from session_store.schema import BusEnv, CleanupEnv, Env, PayloadEnv, RedriveEnv, StreamEnv, WatchEnv
+from session_store.schema import BusEnv, Callers, CleanupEnv, Env, PayloadEnv, RedriveEnv, StreamEnv, WatchEnv
 
 DAY: Final = 86_400
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 REGION_VARIABLE: Final = "AWS_REGION"
 """Set by Lambda itself."""
-
-
-class Callers(StrEnum):
-    """How callers say who they are."""
-
-    IAM = "iam"
-    JWT = "jwt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

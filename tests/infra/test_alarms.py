@@ -257,3 +257,19 @@ def test_a_section_of_the_runbook_says_what_it_means_where_to_look_and_what_to_d
     for section in sections:
         for word in ("**Means:**", "**Look:**", "**Do:**"):
             assert section.count(word) == 1, section.splitlines()[0]
+
+
+def test_alarms_of_this_stage_alone_may_publish_to_its_topic(
+    sealed: Synthesized,
+) -> None:
+    for region in sealed.regions:
+        (policy,) = sealed.properties("AWS::SNS::TopicPolicy", region=region)
+        (granted,) = (each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Allow")
+        assert (granted["Action"], granted["Principal"]) == (
+            "sns:Publish",
+            {"Service": "cloudwatch.amazonaws.com"},
+        )
+        condition = granted["Condition"]
+        assert as_text(condition["StringEquals"]["aws:SourceAccount"]) == "<AWS::AccountId>"
+        place = f"arn:aws:cloudwatch:{region}:<AWS::AccountId>"
+        assert as_text(condition["ArnLike"]["aws:SourceArn"]) == f"{place}:alarm:session-store-prod-*"

@@ -9,7 +9,7 @@ import pytest
 from infra.cache.cluster import cluster_name
 from infra.cache.network import zones
 from infra.logged_function import INTERFACE_ACTIONS
-from tests.infra.conftest import PACKAGES, Synthesized, as_text
+from tests.infra.conftest import PACKAGES, Synthesize, Synthesized, as_text
 from tests.infra.test_config import read
 
 CACHE = "Cache-us-east-1"
@@ -259,3 +259,13 @@ def test_the_cluster_is_watched_where_the_region_is(optional: Synthesized, dev: 
     for alarm in found.values():
         assert alarm["Dimensions"] == [{"Name": "ClusterId", "Value": name}]
     assert watched(dev) == {}
+
+
+def test_with_more_nodes_no_subnet_moves(synthesize: Synthesize) -> None:
+    def ranges(nodes: int) -> dict[str, str]:
+        made = synthesize(daxNodes=nodes, egress="nat").of_stack(CACHE, f"{EC2}Subnet")
+        return {name: subnet["Properties"]["CidrBlock"] for name, subnet in made.items()}
+
+    few, many = ranges(2), ranges(3)
+    assert len(few) < len(many)
+    assert few.items() <= many.items()

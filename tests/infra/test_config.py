@@ -1,10 +1,14 @@
 """The configuration names what is wrong with it."""
 
+import os
+import subprocess
+import sys
+
 import pytest
-from aws_cdk import App
+from aws_cdk import App, region_info
 
 from infra.config import Config
-from infra.config_values import Profile, Target
+from infra.config_values import MOST_REGIONS, Profile, Target
 from infra.configuration_page import page
 from infra.context import ConfigError
 from tests.infra.conftest import ROOT
@@ -239,3 +243,25 @@ def test_only_the_local_stack_revokes_on_loopback() -> None:
     assert read(revocationEndpoint=url, target="local").revocation_endpoint == url
     with pytest.raises(ConfigError, match="revocationEndpoint"):
         read(revocationEndpoint="http://idp.example.com/revoke", target="local")
+
+
+def test_a_dashboard_has_room_for_so_many_regions() -> None:
+    known = [name for name in region_info.RegionInfo.regions if name.partition == "aws"]
+    names = [region.name for region in known][: MOST_REGIONS + 1]
+    assert len(read(regions=names[:-1]).regions) == MOST_REGIONS
+    with pytest.raises(ConfigError, match=r"context 'regions' must be .* from 1 to 10"):
+        read(regions=names)
+
+
+def test_what_is_refused_is_said_in_a_line() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "app.py"],
+        env={**os.environ, "PYTHONPATH": "lambdas", "CDK_CONTEXT_JSON": '{"stage": "Prod"}'},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1].startswith("error: context 'stage' must be [a-z][a-z0-9]*")
+    assert "Traceback" not in done.stderr

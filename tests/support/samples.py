@@ -25,7 +25,8 @@ from session_store.domain.session_write import Change, Guard, SessionWrite
 from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Storage
-from session_store.settings import Callers, Settings
+from session_store.schema import Callers
+from session_store.settings import Settings
 
 REGION: Final = "us-east-1"
 NOW_MS: Final = 1_800_000_000_500

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from session_api.operations import OPERATIONS, Operation
-from session_store.settings import Callers
+from session_store.schema import Callers
 from tests.support.api import InProcessApi, StoreApi
 from tests.support.dead_letters import Office
 from tests.support.gateway import BACKEND

@@ -3,10 +3,9 @@
 import pytest
 
 from session_store.errors import ConfigurationError
-from session_store.schema import Env
+from session_store.schema import Callers, Env
 from session_store.settings import (
     REGION_VARIABLE,
-    Callers,
     CleanupSettings,
     Settings,
     WatchSettings,
