@@ -13,12 +13,12 @@ NODE_READY := node_modules/.ready
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate
 
-export PYTHONPATH := lambdas:.
+export PYTHONPATH := lambdas:clients:.
 # The CDK library runs on Node.js 20, and would say at every start that it is old.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo listen dashboard test check bench format openapi configuration lock clean
+.PHONY: help setup run token demo listen dashboard test check bench format openapi configuration lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,7 @@ $(VENV_READY): requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.txt
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(EMULATOR_READY): local/requirements.txt $(VENV_READY)
@@ -42,8 +43,11 @@ $(NODE_READY): package.json package-lock.json .npmrc
 	npm ci --silent
 	@touch $@
 
-run: setup ## Start the whole stack on this machine (PORT=4566, AUTH_PORT=4567); Ctrl-C stops it
+run: setup ## Start the whole stack on this machine (PORT=4566, AUTH_PORT=4567, AUTH=iam|jwt); Ctrl-C stops it
 	@exec $(BIN)/python -m local.run
+
+token: setup ## Print a token for `make run AUTH=jwt` (TENANT=tenant-a, SUBJECT=alice, SCOPE="ops", EXPIRES=3600)
+	@exec $(BIN)/python -m local.access_token
 
 demo: setup ## Play one session's life and another's end, step by step
 	@exec $(BIN)/python -m local.demo
@@ -58,6 +62,11 @@ test: setup check ## Check, then run every test
 	$(BIN)/python -m pytest
 
 bench: setup ## Measure, and write what comes of it to docs/benchmarks.md and docs/costs.md
+	$(BIN)/python -m bench.operations
+	$(BIN)/python -m bench.growth
+	$(BIN)/python -m bench.latency
+	$(BIN)/python -m bench.cold_start
+	$(BIN)/python -m bench.contention
 	$(BIN)/python -m bench.audit
 	$(BIN)/python -m bench.packages
 	$(BIN)/python -m bench.costs
@@ -83,6 +92,7 @@ configuration: setup ## Write docs/configuration.md from the options
 lock: $(VENV_READY) ## Lock what each requirements.in asks for, with hashes
 	$(COMPILE) requirements.in --output-file requirements.txt
 	$(COMPILE) lambdas/requirements.in --output-file lambdas/requirements.txt
+	$(COMPILE) lambdas/authorizer/requirements.in --output-file lambdas/authorizer/requirements.txt
 	$(COMPILE) local/requirements.in --output-file local/requirements.txt
 	npm install --package-lock-only --silent
 

@@ -61,7 +61,6 @@ def become_consumer(emulator: Emulator, deployed: Deployed) -> None:
         StreamEnv.QUARANTINE_BUCKET: BUCKET,
         "POWERTOOLS_SERVICE_NAME": "audit-consumer",
         "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
-        "POWERTOOLS_TRACE_DISABLED": "true",
     }
     os.environ.update({str(name): value for name, value in variables.items()})
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from bench.fixed_costs import Fixed, sheet
-from bench.played import AUDIT_TABLE, TABLE, Played
+from bench.fixed_costs import CENSUSES, ENTRY_BYTES, Fixed, census, sheet
+from bench.ground import AUDIT_TABLE, TABLE
+from bench.played import Played
 from bench.prices import AS_OF, MILLION, PRICES, Meter, Usage, break_even_hits, total
 from bench.report import table
 from bench.spending import (
@@ -19,7 +20,7 @@ from bench.spending import (
     ROUND_TRIP_SECONDS,
 )
 from bench.workload import ACCESS_LOG_BYTES, AUDIT_MONTHS, LIFE, TRACED, Row, rows
-from infra.table_function import MEMORY_MIB
+from infra.logged_function import MEMORY_MIB
 from local.emulator import running
 from local.loopback import free_port
 from session_store.schema import OWNER_INDEX, STATUS_TTL_INDEX
@@ -30,6 +31,7 @@ PLACES: Final = (TABLE, STATUS_TTL_INDEX.name, OWNER_INDEX.name, AUDIT_TABLE)
 LAMBDA: Final = (Meter.INVOCATION, Meter.GB_SECOND)
 OBSERVED: Final = (Meter.LOG_GB, Meter.TRACE)
 QUEUED: Final = (Meter.QUEUE, Meter.EVENT)
+IN_S3: Final = (Meter.OBJECT_WRITE, Meter.OBJECT_READ)
 KEPT: Final = (Meter.STORED, Meter.RECOVERABLE)
 REPLICATED: Final = (Meter.WRITE, *KEPT)
 """What each further region takes once more."""
@@ -59,6 +61,8 @@ def page(requests: Sequence[Row], lives: Sequence[Row], fixed: Mapping[str, Sequ
         session=f"{session.usage.dollars() * MILLION:.0f}",
         calls=session.calls,
         fixed=_fixed(fixed),
+        census=_census(),
+        entry=ENTRY_BYTES,
         prices=_prices(),
         as_of=AS_OF,
         memory=MEMORY_MIB,
@@ -96,10 +100,10 @@ def _units_of(row: Row) -> Sequence[str]:
 
 
 def _bill(priced: Sequence[Row]) -> str:
-    heads = ("", "writes", "reads", "gateway", "Lambda", "queue, bus", "logs, traces", "kept", "**all**")
-    columns = ((Meter.WRITE,), (Meter.READ,), (Meter.CALL,), LAMBDA, QUEUED, OBSERVED, KEPT)
+    metered = ("writes", "reads", "gateway", "Lambda", "queue, bus", "S3", "logs, traces", "kept")
+    columns = ((Meter.WRITE,), (Meter.READ,), (Meter.CALL,), LAMBDA, QUEUED, IN_S3, OBSERVED, KEPT)
     return table(
-        (*heads, "a further region"),
+        ("", *metered, "**all**", "a further region"),
         [
             (
                 row.label,
@@ -129,6 +133,15 @@ def _fixed(deployments: Mapping[str, Sequence[Fixed]]) -> str:
 
 def _counted(fixed: Fixed) -> str:
     return f"{fixed.count:,.0f}: ${fixed.usage.dollars():.2f}" if fixed.count else ""
+
+
+def _census() -> str:
+    usages = {minutes: census(minutes=minutes, living=MILLION) for minutes in CENSUSES}
+    lines = [
+        (f"{minutes}", f"{usage.of(Meter.READ):,.0f}", f"${usage.dollars():.2f}")
+        for minutes, usage in usages.items()
+    ]
+    return table(("`censusMinutes`", "read units", "a month and region"), lines)
 
 
 def _prices() -> str:

@@ -12,6 +12,7 @@ from aws_cdk import App
 
 from bench.prices import HOURS, Meter, Usage
 from infra.app_builder import build
+from session_store.domain.session import Status
 from session_store.metric_names import Metric
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -20,7 +21,20 @@ DEPLOYMENTS: Final[Mapping[str, Mapping[str, object]]] = {
     "dev": {"stage": "dev"},
     "prod": {"stage": "prod"},
     "prod, three regions": {"stage": "prod", "regions": THREE},
+    "prod, with a cache and a key of its own": {
+        "stage": "prod",
+        "daxNodes": 3,
+        "encryption": "customer_managed",
+    },
 }
+CENSUS_PACKAGE: Final = "session_census"
+CENSUSES: Final = (15, 60, 1440)
+"""Minutes from one to the next."""
+
+ENTRY_BYTES: Final = 193
+"""Of a session in the index that the census reads: 26 characters of tenant, 36 of subject."""
+
+UNIT_BYTES: Final = 4096
 MINUTES: Final = HOURS * 60
 POLLS: Final = 5 * 3 * MINUTES
 """Of an idle queue that Lambda reads, a month: five pollers, each asking for up to 20 seconds at a time."""
@@ -60,7 +74,7 @@ def fixed_costs(resources: Sequence[Resource], *, a_run: Usage) -> Sequence[Fixe
     regions = len(found.of("AWS::ApiGateway::RestApi"))
     counts: Mapping[str, tuple[float, Usage]] = {
         "alarms": _each(Meter.ALARM, sum(map(_metrics, found.of("AWS::CloudWatch::Alarm")))),
-        "metrics of the functions, at most": _each(Meter.METRIC, len(Metric) * regions),
+        "metrics of the functions, at most": _each(Meter.METRIC, found.own_metrics() * regions),
         "metrics by route, at most": _each(Meter.METRIC, METHOD_METRICS * found.measured_methods()),
         "dashboards": _each(Meter.DASHBOARD, len(found.of("AWS::CloudWatch::Dashboard"))),
         "keys": _each(Meter.KEY, len(found.of("AWS::KMS::Key", "AWS::KMS::ReplicaKey"))),
@@ -96,6 +110,13 @@ class _Found:
         for resource in self.of(kind):
             yield resource["Properties"]
 
+    def own_metrics(self) -> int:
+        """Of one region: what ``metric_names`` lists, cold starts, and a census its gauges by status."""
+        handlers = {str(function["Handler"]) for function in self.properties("AWS::Lambda::Function")}
+        counts = any(handler.startswith(CENSUS_PACKAGE) for handler in handlers)
+        living = 1 + len(Status) if counts else 0
+        return len(Metric) - 1 + living + sum(handler.endswith(".handler.handler") for handler in handlers)
+
     def measured_methods(self) -> int:
         """Methods, if the stages of their APIs measure them one by one."""
         measured = [
@@ -129,6 +150,11 @@ def runs_of(schedule: str) -> float:
     found = _RATE.fullmatch(schedule)
     minutes = int(found[1]) * _MINUTES[found[2]] if found else _MINUTES["day"]
     return MINUTES / minutes
+
+
+def census(*, minutes: int, living: int) -> Usage:
+    """What one region's counting reads in a month, eventually consistent, with so many sessions in all."""
+    return Usage({Meter.READ: MINUTES / minutes * living * ENTRY_BYTES / UNIT_BYTES / 2})
 
 
 def sheet(

@@ -10,36 +10,28 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-import boto3
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
+from bench.ground import AUDIT_TABLE, TABLE, Context, environment
 from bench.prices import Usage
 from bench.spending import LINE_BYTES, Spending, Spent, item_bytes
-from local.credentials import REGION
-from local.emulator import ACCOUNT, Emulator
+from local.emulator import Emulator
 from local.streams.records import TTL_IDENTITY
 from local.streams.source import ShardSource, Stream
 from local.streams.swept import SweptRecords
-from session_store.schema import SESSION_SK, BusEnv, CleanupEnv, Env, StreamEnv, WatchEnv, session_pk
+from session_store.bootstrap import aws_session
+from session_store.schema import (
+    SESSION_SK,
+    BusEnv,
+    CleanupEnv,
+    PayloadEnv,
+    StreamEnv,
+    WatchEnv,
+    session_pk,
+)
 from tests.support.gateway import rest_event
 from tests.support.tables import create_tables
 
-TABLE: Final = "sessions"
-AUDIT_TABLE: Final = "audit"
 NAME: Final = "bench-costs"
 PACKAGES: Final = ("session_api", "audit_consumer", "expiry_cleanup", "expiry_watch")
-SECONDS: Final = 60
-
-
-class _Context(LambdaContext):
-    def __init__(self, package: str) -> None:
-        self._function_name = package
-        self._memory_limit_in_mb = 1024
-        self._invoked_function_arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{package}"
-        self._aws_request_id = "bench"
-
-    def get_remaining_time_in_millis(self) -> int:  # type: ignore[override] # a static method in Powertools' type
-        return SECONDS * 1000
 
 
 class Played:
@@ -54,9 +46,8 @@ class Played:
         described = self._dynamodb.update_table(TableName=TABLE, StreamSpecification=stream)
         self._source = _source(emulator, described["TableDescription"]["LatestStreamArn"], folder)
         os.environ.update(self._environment(emulator))
-        session = boto3.Session()
-        boto3.DEFAULT_SESSION = session
-        self._spending = Spending(self._dynamodb, session.events)
+        emitter = aws_session().get_component("event_emitter")
+        self._spending = Spending(self._dynamodb, emitter)
         self._log = io.StringIO()
         self._functions = {package: self._loaded(package) for package in PACKAGES}
         # The first call of a function counts a cold start.
@@ -64,22 +55,15 @@ class Played:
 
     def _environment(self, emulator: Emulator) -> Mapping[str, str]:
         return {
-            **emulator.environment,
-            Env.TABLE_NAME.value: TABLE,
-            Env.AUDIT_TABLE_NAME.value: AUDIT_TABLE,
-            Env.REGIONS.value: REGION,
-            Env.STATUS_SHARDS.value: "4",
-            Env.AUDIT_RETENTION_DAYS.value: "90",
-            Env.DELEGATES.value: "*",
+            **environment(emulator),
             StreamEnv.AUDIT_DIGESTED.value: "content,input,output,error",
             StreamEnv.CLEANUP_QUEUE_URL.value: self._queue,
             StreamEnv.CLEANUP_DELAY_SECONDS.value: "0",
             StreamEnv.QUARANTINE_BUCKET.value: NAME,
+            PayloadEnv.PAYLOAD_BUCKET.value: NAME,
             BusEnv.EVENT_BUS_NAME.value: NAME,
             CleanupEnv.CREDENTIAL_PREFIX.value: NAME,
             WatchEnv.EXPIRING_WITHIN_SECONDS.value: "900",
-            "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
-            "POWERTOOLS_TRACE_DISABLED": "true",
         }
 
     def _loaded(self, package: str) -> ModuleType:
@@ -90,7 +74,7 @@ class Played:
     def _invoke(self, package: str, event: Mapping[str, Any]) -> Any:  # noqa: ANN401 - parsed JSON is any shape
         """Its lines count as the function's; what was spent is told by ``taken``."""
         with contextlib.redirect_stdout(self._log):
-            answer = self._functions[package].handler(json.loads(json.dumps(event)), _Context(package))
+            answer = self._functions[package].handler(json.loads(json.dumps(event)), Context(package))
         self._spending.now.invocations += 1
         return answer
 

@@ -23,6 +23,8 @@ class Meter(StrEnum):
     GB_SECOND = "Lambda GB-second, arm64"
     QUEUE = "SQS request"
     EVENT = "EventBridge event"
+    OBJECT_WRITE = "S3 PUT or LIST request"
+    OBJECT_READ = "S3 GET request"
     LOG_GB = "GB of logs taken in"
     TRACE = "X-Ray trace"
     STORED = "GB-month of table"
@@ -53,6 +55,7 @@ _STORAGE: Final = "aws.amazon.com/dynamodb/pricing"
 _ALARMS: Final = "c3x.dev/resources/aws/aws_cloudwatch_metric_alarm"
 _CLOUDWATCH: Final = "factualminds.com/blog/amazon-cloudwatch-pricing-metrics-logs-alarms-dashboards"
 _LAMBDA: Final = "wring.co/blog/aws-lambda-pricing-guide"
+_S3: Final = "cloudburn.io/blog/amazon-s3-pricing"
 _WAF: Final = "c3x.dev/blog/aws-waf-cost-explained"
 _NETWORK: Final = "zacfukuda.com/blog/aws-nat-gateway-vs-vpc-endpoint"
 
@@ -70,6 +73,8 @@ PRICES: Final[Mapping[Meter, Price]] = {
     Meter.GB_SECOND: Price(dollars=0.0000133334, source=_LAMBDA),
     Meter.QUEUE: Price(dollars=0.40, units=MILLION, source="cloudburn.io/blog/amazon-sqs-pricing"),
     Meter.EVENT: Price(dollars=1.00, units=MILLION, source="cloudburn.io/blog/amazon-eventbridge-pricing"),
+    Meter.OBJECT_WRITE: Price(dollars=0.005, units=1000, source=_S3),
+    Meter.OBJECT_READ: Price(dollars=0.0004, units=1000, source=_S3),
     Meter.LOG_GB: Price(dollars=0.50, source=_CLOUDWATCH),
     Meter.TRACE: Price(dollars=5.00, units=MILLION, source="aws.amazon.com/xray/pricing"),
     Meter.ALARM: Price(dollars=0.10, source=_ALARMS),

@@ -1,4 +1,4 @@
-"""What a piece of work takes of DynamoDB, SQS, EventBridge and the logs, as the clients' answers tell."""
+"""What a piece of work takes of DynamoDB, SQS, EventBridge, S3 and the logs, as the clients' answers tell."""
 
 import math
 import threading
@@ -10,17 +10,16 @@ from typing import Any, Final
 from botocore.hooks import BaseEventHooks
 
 from bench.prices import Meter, Usage
-from infra.table_function import MEMORY_MIB
+from infra.logged_function import MEMORY_MIB
 
 READ_UNIT: Final = 4096
 """Bytes that one read request unit reads, consistently."""
 
-READS: Final = frozenset({"GetItem", "BatchGetItem"})
 OWN_SECONDS: Final = 0.005
 """Assumed of a function's own work on an invocation."""
 
 ROUND_TRIP_SECONDS: Final = 0.005
-"""Assumed of DynamoDB, SQS and EventBridge alike."""
+"""Assumed of DynamoDB, SQS, EventBridge and S3 alike."""
 
 RECORDS_A_BATCH: Final = 10
 """Assumed of the stream's consumer, whose mapping waits a second for up to a hundred."""
@@ -43,6 +42,8 @@ class Spent:
     round_trips: int = 0
     messages: int = 0
     events: int = 0
+    object_writes: int = 0
+    object_reads: int = 0
     log_bytes: int = 0
     invocations: int = 0
     records: int = 0
@@ -55,6 +56,8 @@ class Spent:
             round_trips=self.round_trips + other.round_trips,
             messages=self.messages + other.messages,
             events=self.events + other.events,
+            object_writes=self.object_writes + other.object_writes,
+            object_reads=self.object_reads + other.object_reads,
             log_bytes=self.log_bytes + other.log_bytes,
             invocations=self.invocations + other.invocations,
             records=self.records + other.records,
@@ -77,6 +80,8 @@ class Spent:
                 Meter.GB_SECOND: seconds * MEMORY_MIB / 1024,
                 Meter.QUEUE: self.messages,
                 Meter.EVENT: self.events,
+                Meter.OBJECT_WRITE: self.object_writes,
+                Meter.OBJECT_READ: self.object_reads,
                 Meter.LOG_GB: logged / GB,
             }
         )
@@ -85,8 +90,8 @@ class Spent:
 class Spending:
     """Watches the clients that are made with ``events``, botocore's emitter, from now on.
 
-    ``plain`` is a client that is not watched. It does each Query once more and reads whole items: what
-    a Query takes follows from the bytes that it reads, and the emulator's figure for it is wrong.
+    What a read takes follows from the bytes that it reads; the emulator's figures for it are wrong.
+    ``plain`` is a client that is not watched: it does each Query once more and reads whole items.
     """
 
     def __init__(self, plain: Any, events: BaseEventHooks) -> None:  # noqa: ANN401 - boto3 makes it at run time
@@ -99,18 +104,16 @@ class Spending:
         events.register("after-call.dynamodb", self._note)
         events.register("after-call.sqs", self._sent)
         events.register("after-call.events", self._sent)
+        events.register("after-call.s3", self._object)
 
     def taken(self) -> Spent:
         """What was spent since the last time that this was asked."""
         spent, self.now = self.now, Spent()
         return spent
 
-    def _ask(self, params: dict[str, Any], model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
+    def _ask(self, params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
         params["ReturnConsumedCapacity"] = "INDEXES"
-        if model.name == "Query":
-            self._own.query = {
-                name: value for name, value in params.items() if name != "ProjectionExpression"
-            }
+        self._own.asked = {name: value for name, value in params.items() if name != "ProjectionExpression"}
 
     def _note(self, model: Any, parsed: Mapping[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
         consumed = parsed.get("ConsumedCapacity") or []
@@ -119,9 +122,12 @@ class Spending:
         with self._lock:
             self.now.round_trips += 1
             if model.name == "Query":
-                self.now.reads += self._read_by_query(self._own.query)
-            elif model.name in READS:
-                self.now.reads += sum(each["CapacityUnits"] for each in consumed)
+                self.now.reads += self._read_by_query(self._own.asked)
+            elif model.name == "GetItem":
+                consistent = bool(self._own.asked.get("ConsistentRead"))
+                self.now.reads += read_units([parsed.get("Item", {})], consistent=consistent)
+            elif model.name == "BatchGetItem":
+                self.now.reads += self._read_by_batch(parsed["Responses"])
             else:
                 for each in consumed:
                     self._written(each)
@@ -138,18 +144,33 @@ class Spending:
         used = whole["KeyConditionExpression"]
         for names in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
             whole[names] = {name: value for name, value in query[names].items() if name in used}
-        return query_units(self._plain.query(**whole)["Items"], consistent=bool(query.get("ConsistentRead")))
+        return read_units(self._plain.query(**whole)["Items"], consistent=bool(query.get("ConsistentRead")))
+
+    def _read_by_batch(self, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> float:
+        """Each item of a batch is read by itself, and so is each that is not there."""
+        units = 0.0
+        for name, asked in self._own.asked["RequestItems"].items():
+            consistent, items = bool(asked.get("ConsistentRead")), found.get(name, [])
+            missing: list[Mapping[str, Any]] = [{}] * (len(asked["Keys"]) - len(items))
+            units += sum(read_units([item], consistent=consistent) for item in (*items, *missing))
+        return units
 
     def _put_events(self, params: Mapping[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
         self.now.events += len(params["Entries"])
+
+    def _object(self, model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
+        """A deletion is free."""
+        self.now.round_trips += 1
+        self.now.object_writes += model.name in {"PutObject", "ListObjectsV2"}
+        self.now.object_reads += model.name == "GetObject"
 
     def _sent(self, model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
         self.now.round_trips += 1
         self.now.messages += model.service_model.service_name == "sqs"
 
 
-def query_units(items: Sequence[Mapping[str, Any]], *, consistent: bool) -> float:
-    """Read units of a Query that reads these items (DynamoDB JSON): of their sum, at least one step."""
+def read_units(items: Sequence[Mapping[str, Any]], *, consistent: bool) -> float:
+    """Read units of a call that reads these items (DynamoDB JSON): of their sum, at least one step."""
     whole = max(1, math.ceil(sum(map(item_bytes, items)) / READ_UNIT))
     return float(whole) if consistent else whole / 2
 

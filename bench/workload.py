@@ -17,6 +17,9 @@ LIFE: Final = (
     "ended"
 )
 KILOBYTE: Final = "x" * 1000
+TOO_LARGE: Final = "x" * 400_000
+"""For an item: S3 keeps it."""
+
 SHORTEST_IDLE: Final = 10
 DUE: Final = 1.1
 """Seconds after which a window of ``SHORTEST_IDLE`` is due to move: a tenth of it, and a little."""
@@ -73,6 +76,10 @@ SESSION: Final = "/sessions/{id}"
 CONTEXT: Final = f"{SESSION}/context"
 STATE: Final = f"{SESSION}/state"
 CREATE: Final = Request("create_session", "create a session", "POST", "/sessions", NEW)
+KEYED: Final = {"Idempotency-Key": "priced"}
+CREATE_KEYED: Final = Request(
+    "create_session", "create a session, under a key", "POST", "/sessions", NEW, KEYED
+)
 ACTIVATE: Final = Request("move_session", "move the status", "POST", f"{SESSION}/status", {"to": "active"})
 SET: Final = Request("change_state", "set a key of the state", "PATCH", STATE, {"set": {"k": 1}})
 TOUCH: Final = Request("touch_session", "touch, nothing due", "POST", f"{SESSION}/touch")
@@ -81,14 +88,26 @@ RECORD: Final = Request(
     "record_tool_call", "record a small tool call", "PUT", f"{SESSION}/tool-calls/call-0", TOOL_CALL
 )
 WRITES: Final = (
+    CREATE_KEYED,
     ACTIVATE,
     SET,
+    Request("change_state", "the same, under a key", "PATCH", STATE, {"set": {"k": 2}}, KEYED),
     Request("change_state", "increment, or append", "PATCH", STATE, {"increment": {"steps": 1}}),
     Request("replace_state", "replace the state", "PUT", STATE, {"k": 2}, {"If-Match": "*"}),
     TOUCH,
     APPEND,
     Request("append_messages", "append two of 1 KB, atomically", "POST", CONTEXT, messages(2, atomic=True)),
     RECORD,
+)
+LARGE: Final = Request(
+    "append_messages",
+    "append a message of 400 KB",
+    "POST",
+    CONTEXT,
+    {"messages": [{"content": TOO_LARGE}]},
+)
+READ_LARGE: Final = Request(
+    "list_messages", "read a message of 400 KB", "GET", f"{CONTEXT}?limit=1&order=desc"
 )
 READS: Final = (
     Request("get_session", "read a session", "GET", SESSION),
@@ -111,7 +130,7 @@ def rows(played: Played) -> tuple[list[Row], list[Row]]:
     """Of each operation, and of whole lives."""
     session_id, created = opened(played)
     creation = Row(CREATE.label, created, played.audited().usage(), operation=CREATE.operation)
-    writes = [row(played, request, session_id) for request in WRITES]
+    writes = [row(played, request, session_id) for request in (*WRITES, LARGE, READ_LARGE)]
     lived = Lived(played)
     requests = [
         creation,

@@ -1,5 +1,6 @@
 """Where a region's alarms go: a topic, and whoever is subscribed to it."""
 
+from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
@@ -21,7 +22,21 @@ def alarm_topic(scope: Construct, *, config: Config, key: kms.IKey | None) -> sn
         enforce_ssl=True,
         master_key=key,
     )
-    topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com"))
-    for address in config.alarm_emails:
+    stack = Stack.of(scope)
+    place = f"arn:{stack.partition}:cloudwatch:{stack.region}:{stack.account}"
+    alarms = f"{place}:alarm:session-store-{config.stage}-*"
+    topic.add_to_resource_policy(
+        iam.PolicyStatement(
+            sid="Alarms",
+            actions=["sns:Publish"],
+            resources=[topic.topic_arn],
+            principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+            conditions={
+                "StringEquals": {"aws:SourceAccount": stack.account},
+                "ArnLike": {"aws:SourceArn": alarms},
+            },
+        )
+    )
+    for address in dict.fromkeys(config.alarm_emails):
         topic.add_subscription(subscriptions.EmailSubscription(address))
     return topic

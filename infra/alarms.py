@@ -1,6 +1,6 @@
 """Alarms on what a person has to look at: each with a name, a section of the runbook, and who is told."""
 
-from typing import Final
+from typing import Final, TypedDict
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -11,21 +11,10 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.config import Config
-from session_store.metric_names import NAMESPACE, SERVICE, Metric, service_of
+from session_store.metric_names import SERVICE, Metric, namespace_of, service_of
 
 SHORT: Final = Duration.minutes(1)
 LONG: Final = Duration.minutes(5)
-
-
-def counted(metric: Metric, *, by: str, period: Duration = LONG) -> cloudwatch.Metric:
-    """How often the function in ``by``, a folder of ``lambdas/``, counted something."""
-    return cloudwatch.Metric(
-        namespace=NAMESPACE,
-        metric_name=metric.value,
-        dimensions_map={SERVICE: service_of(by)},
-        period=period,
-        statistic="Sum",
-    )
 
 
 class Alarms(Construct):
@@ -38,7 +27,18 @@ class Alarms(Construct):
         self._prefix = f"session-store-{config.stage}"
         self._runbook = config.runbook
         self._topic = topic
+        self._namespace = namespace_of(config.stage)
         self.raised: list[cloudwatch.Alarm] = []
+
+    def counted(self, metric: Metric, *, by: str, period: Duration = LONG) -> cloudwatch.Metric:
+        """How often the function in ``by``, a folder of ``lambdas/``, counted something."""
+        return cloudwatch.Metric(
+            namespace=self._namespace,
+            metric_name=metric.value,
+            dimensions_map={SERVICE: service_of(by)},
+            period=period,
+            statistic="Sum",
+        )
 
     def add(
         self,
@@ -57,23 +57,41 @@ class Alarms(Construct):
         docs/operations.md that says what to do, the name's own where none is given. Missing data is
         no alarm: most of what is watched here is counted only when it happens.
         """
-        alarm = cloudwatch.Alarm(
-            self,
-            "".join(word.capitalize() for word in name.split("-")),
-            alarm_name=f"{self._prefix}-{name}",
-            alarm_description=f"Session store: {says}. What to do: {self._runbook}#{section or name}",
-            metric=metric,
-            threshold=above,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-            evaluation_periods=of,
-            datapoints_to_alarm=periods,
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        return self._raise(
+            name,
+            says=says,
+            section=section or name,
+            condition=_Condition(
+                metric=metric,
+                threshold=above,
+                comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+                evaluation_periods=of,
+                datapoints_to_alarm=periods,
+                treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            ),
         )
-        if self._topic is not None:
-            alarm.add_alarm_action(actions.SnsAction(self._topic))
-            alarm.add_ok_action(actions.SnsAction(self._topic))
-        self.raised.append(alarm)
-        return alarm
+
+    def on_silence(
+        self, name: str, *, says: str, metric: cloudwatch.IMetric, periods: int
+    ) -> cloudwatch.Alarm:
+        """Alarm when ``metric``, which each period counts, was counted in none of the last ``periods``.
+
+        The exception: missing data is the alarm here, and so there is one in a fresh stack until the
+        first count is in.
+        """
+        return self._raise(
+            name,
+            says=says,
+            section=name,
+            condition=_Condition(
+                metric=metric,
+                threshold=1,
+                comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+                evaluation_periods=periods,
+                datapoints_to_alarm=periods,
+                treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
+            ),
+        )
 
     def on_errors(self, function: lambda_.IFunction, name: str, *, says: str) -> None:
         """A run of the function ended in an error."""
@@ -90,7 +108,30 @@ class Alarms(Construct):
             section="function-throttles",
         )
 
-    def on_depth(self, queue: sqs.IQueue, name: str, *, says: str) -> None:
+    def on_depth(self, queue: sqs.IQueue, name: str, *, says: str, section: str = "dead-letters") -> None:
         """A message lies in a dead-letter queue."""
         depth = queue.metric_approximate_number_of_messages_visible(period=SHORT, statistic="Maximum")
-        self.add(f"{name}-dead-letters", says=says, metric=depth, above=0, section="dead-letters")
+        self.add(f"{name}-dead-letters", says=says, metric=depth, above=0, section=section)
+
+    def _raise(self, name: str, *, says: str, section: str, condition: "_Condition") -> cloudwatch.Alarm:
+        alarm = cloudwatch.Alarm(
+            self,
+            "".join(word.capitalize() for word in name.split("-")),
+            alarm_name=f"{self._prefix}-{name}",
+            alarm_description=f"Session store: {says}. What to do: {self._runbook}#{section}",
+            **condition,
+        )
+        if self._topic is not None:
+            alarm.add_alarm_action(actions.SnsAction(self._topic))
+            alarm.add_ok_action(actions.SnsAction(self._topic))
+        self.raised.append(alarm)
+        return alarm
+
+
+class _Condition(TypedDict):
+    metric: cloudwatch.IMetric
+    threshold: float
+    comparison_operator: cloudwatch.ComparisonOperator
+    evaluation_periods: int
+    datapoints_to_alarm: int
+    treat_missing_data: cloudwatch.TreatMissingData

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aws_cdk import App, Environment, Stack, Tags
 
 from infra import names
-from infra.cache_stack import CacheStack
+from infra.cache.stack import CacheStack
 from infra.config import Config
 from infra.config_values import Encryption
 from infra.dashboard.stack import DashboardStack
@@ -70,16 +70,12 @@ def build(app: App) -> Deployment:
             primary_table=data.table,
             key_arn=arns.get(region),
             placement=caches[region].placement if region in caches else None,
+            audit_export=data.audit_export if region == config.primary else None,
         )
         for region in config.regions
     }
     for stack in regional.values():
         stack.add_stack_dependency(data)
-    if data.audit_export is not None:
-        # Where the primary's other alarms are, and the topic that they go to.
-        regional[config.primary].alarms.on_depth(
-            data.audit_export.dead_letters, "audit-export", says="the audit table was not exported"
-        )
     dashboard = DashboardStack(
         app,
         names.dashboard_stack(config.stage),

@@ -14,11 +14,13 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import names
-from infra.alarms import LONG, counted
+from infra.alarms import LONG
+from infra.buckets import bucket
 from infra.cleanup import CleanupQueue
 from infra.config import Config
+from infra.logged_function import Shared
 from infra.queues import queue
-from infra.table_function import Shared, TableFunction
+from infra.table_function import TableFunction
 from session_store.metric_names import Metric
 from session_store.schema import HEARTBEAT_SK, QUARANTINE_PREFIX, Attribute, StreamEnv
 
@@ -53,7 +55,7 @@ class AuditConsumer(TableFunction):
             construct_id,
             shared=shared,
             package="audit_consumer",
-            description="the audit trail, and the end of sessions",
+            description="the audit trail and the ends of sessions",
             timeout=TIMEOUT,
             environment={
                 StreamEnv.AUDIT_DIGESTED.value: ",".join(config.audit_digested),
@@ -63,7 +65,9 @@ class AuditConsumer(TableFunction):
             },
         )
         self.quarantine = quarantine
-        self.dead_letters = queue(self, "DeadLetters", shared=shared, name=names.STREAM_DEAD_LETTERS)
+        self.dead_letters = queue(
+            self, "DeadLetters", config=config, key=shared.key, name=names.STREAM_DEAD_LETTERS
+        )
         self.allow("dynamodb:PutItem", on=self.audit_table_arn)
         self.allow("sqs:SendMessage", on=cleanup.queue.queue_arn)
         self.allow("s3:PutObject", on=quarantine.arn_for_objects(f"{QUARANTINE_PREFIX}*"))
@@ -72,7 +76,6 @@ class AuditConsumer(TableFunction):
         self.allow_key("kms:GenerateDataKey", through="s3")
         self.function.add_event_source(_mapping(table, self.dead_letters))
         self.alarms.on_depth(self.dead_letters, "stream", says="a record of the stream was given up")
-        self.alarms.on_errors(self.function, "audit-consumer", says="the stream's consumer failed")
         self.alarms.add(
             "stream-late",
             says="the stream's consumer is behind",
@@ -82,7 +85,7 @@ class AuditConsumer(TableFunction):
         self.alarms.add(
             "quarantined",
             says="a record of the stream was not understood",
-            metric=counted(Metric.QUARANTINED, by="audit_consumer"),
+            metric=self.alarms.counted(Metric.QUARANTINED, by="audit_consumer"),
             above=0,
         )
 
@@ -107,17 +110,8 @@ def _mapping(table: dynamodb.ITableV2, dead_letters: sqs.IQueue) -> event_source
 
 def _quarantine(scope: Construct, *, config: Config, key: kms.IKey | None) -> s3.Bucket:
     """Records that nobody understood, kept whole for as long as somebody may want to look."""
-    return s3.Bucket(
-        scope,
-        "Quarantine",
-        encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
-        encryption_key=key,
-        bucket_key_enabled=None if key is None else True,
-        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        enforce_ssl=not config.is_local,
-        lifecycle_rules=[s3.LifecycleRule(expiration=Duration.days(QUARANTINE_DAYS))],
-        removal_policy=config.removal,
-    )
+    kept = s3.LifecycleRule(expiration=Duration.days(QUARANTINE_DAYS))
+    return bucket(scope, "Quarantine", config=config, key=key, lifecycle=[kept])
 
 
 def table_with_stream(scope: Construct, *, shared: Shared, primary: dynamodb.ITableV2) -> dynamodb.ITableV2:

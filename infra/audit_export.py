@@ -9,11 +9,14 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_scheduler_targets as targets
-from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra import names
+from infra.alarms import Alarms
+from infra.buckets import bucket
 from infra.config import Config
 from infra.config_values import ExportSchedule
+from infra.queues import queue
 
 PREFIX: Final = "audit"
 COLD_AFTER_DAYS: Final = 30
@@ -25,11 +28,10 @@ UNDONE_DAYS: Final = 30
 
 WRITE_ACTIONS: Final = ("s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl")
 KEY_ACTIONS: Final = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey")
+KEY_SERVICES: Final = ("dynamodb", "s3", "sqs")
 ATTEMPTS: Final = 5
 MOST_AGE: Final = Duration.hours(2)
 """Of a run. Its token makes an export only once for eight hours."""
-
-LETTERS_RETENTION: Final = Duration.days(14)
 
 SCHEDULES: Final = {
     ExportSchedule.DAILY: scheduler.ScheduleExpression.cron(minute="15", hour="3"),
@@ -53,13 +55,7 @@ class AuditExport(Construct):
         super().__init__(scope, construct_id)
         self._key = key
         self.bucket = _bucket(self, config, key=key)
-        self.dead_letters = sqs.Queue(
-            self,
-            "DeadLetters",
-            retention_period=LETTERS_RETENTION,
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
-        )
+        self.dead_letters = queue(self, "DeadLetters", config=config, key=key, name=names.EXPORT_DEAD_LETTERS)
         scheduler.Schedule(
             self,
             "Schedule",
@@ -84,6 +80,15 @@ class AuditExport(Construct):
             ),
         )
 
+    def watch(self, alarms: Alarms) -> None:
+        """A section of its own: nobody redrives these letters."""
+        alarms.on_depth(
+            self.dead_letters,
+            "audit-export",
+            says="the audit table was not exported",
+            section=names.EXPORT_DEAD_LETTERS,
+        )
+
     def _request(self, table: dynamodb.ITableV2) -> dict[str, str]:
         return {
             "TableArn": table.table_arn,
@@ -102,10 +107,20 @@ class AuditExport(Construct):
         return {"S3SseAlgorithm": "KMS", "S3SseKmsKeyId": self._key.key_arn}
 
     def _key_statements(self) -> list[iam.PolicyStatement]:
-        """The table is read and the objects are written under the key."""
+        """The table is read, and objects and dead letters are written, under the key: each by its service,
+        which is called in the role's name, by the schedule or by DynamoDB.
+        """
         if self._key is None:
             return []
-        return [iam.PolicyStatement(actions=list(KEY_ACTIONS), resources=[self._key.key_arn])]
+        region = Stack.of(self).region
+        services = [f"{service}.{region}.amazonaws.com" for service in KEY_SERVICES]
+        return [
+            iam.PolicyStatement(
+                actions=list(KEY_ACTIONS),
+                resources=[self._key.key_arn],
+                conditions={"StringEquals": {"kms:ViaService": services}},
+            )
+        ]
 
 
 def _bucket(scope: Construct, config: Config, *, key: kms.IKey | None) -> s3.Bucket:
@@ -115,18 +130,13 @@ def _bucket(scope: Construct, config: Config, *, key: kms.IKey | None) -> s3.Buc
         storage_class=s3.StorageClass.GLACIER_INSTANT_RETRIEVAL,
         transition_after=Duration.days(COLD_AFTER_DAYS),
     )
-    return s3.Bucket(
+    return bucket(
         scope,
         "Bucket",
-        encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
-        encryption_key=key,
-        bucket_key_enabled=None if key is None else True,
-        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-        enforce_ssl=True,
-        minimum_tls_version=1.2,
+        config=config,
+        key=key,
         versioned=True,
-        lifecycle_rules=[
+        lifecycle=[
             s3.LifecycleRule(
                 expiration=Duration.days(kept),
                 noncurrent_version_expiration=Duration.days(UNDONE_DAYS),
@@ -134,5 +144,4 @@ def _bucket(scope: Construct, config: Config, *, key: kms.IKey | None) -> s3.Buc
                 transitions=[cold] if kept >= COLD_AFTER_DAYS + COLD_AT_LEAST_DAYS else None,
             )
         ],
-        removal_policy=config.removal,
     )

@@ -9,7 +9,9 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,11 +19,23 @@ import jsii
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 
+from infra.bytecode import compile_all, interpreter, uv
 from infra.config_values import Target
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCES: Final = ROOT / "lambdas"
 LOCK: Final = SOURCES / "requirements.txt"
+TOKEN_LOCK: Final = SOURCES / "authorizer" / "requirements.txt"
+"""What verifies tokens, which one function does: twice as large as all else together."""
+
+LAYER_AT: Final = "/opt/python"
+SOURCES_AT: Final = "/var/task"
+"""Where Lambda unpacks a layer's Python packages, and a function."""
+
+NOT_DEPLOYED: Final = ("__pycache__", "*.pyc", "requirements.*")
+"""Of the sources, at any depth."""
+
+EXCLUDED: Final = [f"**/{pattern}" for pattern in NOT_DEPLOYED]
 
 PROVIDED: Final = (
     "boto3",
@@ -52,9 +66,6 @@ UNUSED: Final = (
     "aws_lambda_powertools/event_handler/openapi/swagger_ui/*.js",
 )
 """What no function ever reads, below the layer's packages."""
-
-NOT_DEPLOYED: Final = ("**/__pycache__", "**/*.pyc", "requirements.*")
-"""Of the sources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +102,7 @@ def platform_for(target: Target) -> Platform:
     return Platform(python=f"{sys.version_info.major}.{sys.version_info.minor}", machine=machine)
 
 
-def build_layer(output: Path, *, built_for: Platform) -> None:
+def build_layer(output: Path, *, built_for: Platform, lock: Path = LOCK) -> None:
     """Install the lock into ``output/python``, less what the runtime brings and what nobody reads.
 
     Raises ``CalledProcessError``: an empty layer would be cached as a good one.
@@ -110,7 +121,7 @@ def build_layer(output: Path, *, built_for: Platform) -> None:
     if built_for != platform_for(Target.LOCAL):
         options += ["--python-platform", built_for.uv_platform]
     subprocess.run(  # noqa: S603 - our own arguments
-        [_uv(), "pip", "install", "--quiet", "--no-deps", "--target", str(site), *options, "-r", str(LOCK)],
+        [uv(), "pip", "install", "--quiet", "--no-deps", "--target", str(site), *options, "-r", str(lock)],
         check=True,
     )
     for name in PROVIDED:
@@ -119,39 +130,65 @@ def build_layer(output: Path, *, built_for: Platform) -> None:
     for pattern in UNUSED:
         for path in list(site.glob(pattern)):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+    _compile(site, built_for=built_for, runs_at=LAYER_AT)
     for path in output.rglob("*"):
         # As in the zip, whatever this machine's umask is.
         path.chmod(0o755 if path.is_dir() or path.suffix == ".so" else 0o644)
 
 
-def dependency_layer(built_for: Platform) -> lambda_.AssetCode:
+def build_sources(output: Path, *, built_for: Platform) -> None:
+    """Copy the sources into ``output``."""
+    shutil.copytree(SOURCES, output, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*NOT_DEPLOYED))
+    _compile(output, built_for=built_for, runs_at=SOURCES_AT)
+
+
+def _compile(folder: Path, *, built_for: Platform, runs_at: str) -> None:
+    if python := _compiler(built_for):
+        compile_all(folder, python=python, runs_at=runs_at)
+
+
+def _compiler(built_for: Platform) -> Path | None:
+    """None for the emulator: it unpacks where bytecode can be written."""
+    return interpreter(built_for.python) if built_for == CLOUD else None
+
+
+def dependency_layer(built_for: Platform, lock: Path = LOCK) -> lambda_.AssetCode:
     """The asset's hash is over what determines it: the lock is fully pinned, so the wheels follow from it."""
-    facts = f"{built_for.python}|{built_for.machine}|{PROVIDED}|{UNUSED}|".encode()
+    compiled = _compiler(built_for) is not None
+    facts = f"{built_for.python}|{built_for.machine}|{PROVIDED}|{UNUSED}|{compiled}|".encode()
+    return lambda_.Code.from_asset(
+        str(lock.parent),
+        exclude=["**", f"!{lock.name}"],
+        asset_hash=hashlib.sha256(facts + lock.read_bytes()).hexdigest(),
+        asset_hash_type=AssetHashType.CUSTOM,
+        bundling=_bundling(partial(build_layer, built_for=built_for, lock=lock), name="layer"),
+    )
+
+
+def function_sources(built_for: Platform) -> lambda_.AssetCode:
+    if _compiler(built_for) is None:
+        return lambda_.Code.from_asset(str(SOURCES), exclude=EXCLUDED)
     return lambda_.Code.from_asset(
         str(SOURCES),
-        exclude=["**", f"!{LOCK.name}"],
-        asset_hash=hashlib.sha256(facts + LOCK.read_bytes()).hexdigest(),
-        asset_hash_type=AssetHashType.CUSTOM,
-        bundling=BundlingOptions(
-            image=DockerImage.from_registry("never-pulled"), local=_LocalBundling(built_for=built_for)
+        exclude=EXCLUDED,
+        bundling=_bundling(
+            partial(build_sources, built_for=built_for), name=f"bytecode of {built_for.python}"
         ),
     )
 
 
-def function_sources() -> lambda_.AssetCode:
-    return lambda_.Code.from_asset(str(SOURCES), exclude=list(NOT_DEPLOYED))
+def _bundling(build: Callable[[Path], None], *, name: str) -> BundlingOptions:
+    """``name`` counts in an asset's hash where that is over its sources."""
+    return BundlingOptions(
+        image=DockerImage.from_registry("never-pulled"), command=[name], local=_LocalBundling(build)
+    )
 
 
 @jsii.implements(ILocalBundling)
 class _LocalBundling:
-    def __init__(self, *, built_for: Platform) -> None:
-        self._built_for = built_for
+    def __init__(self, build: Callable[[Path], None]) -> None:
+        self._build = build
 
     def try_bundle(self, output_dir: str, _options: BundlingOptions | None = None, **_: object) -> bool:
-        build_layer(Path(output_dir), built_for=self._built_for)
+        self._build(Path(output_dir))
         return True
-
-
-def _uv() -> str:
-    """uv of this environment; make puts it there."""
-    return str(Path(sys.executable).with_name("uv"))

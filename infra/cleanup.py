@@ -8,11 +8,12 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import names
-from infra.alarms import LONG, counted
+from infra.alarms import LONG
 from infra.config import Config
 from infra.event_bus import SessionEvents
+from infra.logged_function import Shared
 from infra.queues import queue
-from infra.table_function import Shared, TableFunction
+from infra.table_function import TableFunction
 from session_store.metric_names import Metric
 from session_store.schema import BusEnv, CleanupEnv
 
@@ -39,11 +40,18 @@ class CleanupQueue(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         super().__init__(scope, construct_id)
-        self.dead_letters = queue(self, "DeadLetters", shared=shared, name=names.CLEANUP_DEAD_LETTERS)
+        self.dead_letters = queue(
+            self,
+            "DeadLetters",
+            config=shared.config,
+            key=shared.key,
+            name=names.CLEANUP_DEAD_LETTERS,
+        )
         self.queue = queue(
             self,
             "Queue",
-            shared=shared,
+            config=shared.config,
+            key=shared.key,
             name=names.CLEANUP_QUEUE,
             visibility=VISIBILITY,
             gives_up_to=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),
@@ -93,11 +101,10 @@ class ExpiryCleanup(TableFunction):
                 report_batch_item_failures=True,
             )
         )
-        self.alarms.on_errors(self.function, "expiry-cleanup", says="the clean-up after a session failed")
         self.alarms.add(
             "credentials-failed",
             says="a credential of an ended session was not revoked",
-            metric=counted(Metric.CREDENTIALS_FAILED, by="expiry_cleanup"),
+            metric=self.alarms.counted(Metric.CREDENTIALS_FAILED, by="expiry_cleanup"),
             above=0,
         )
 

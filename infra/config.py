@@ -1,36 +1,42 @@
 """Every knob of a deployment, read once from CDK context and judged before a construct exists."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aws_cdk import RemovalPolicy, region_info
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_logs as logs
 
 from infra import names
 from infra.config_values import (
     ACCOUNT,
+    AUDIENCE,
+    CLAIM,
+    CONSISTENCY,
     DAX_NODE,
     EMAIL,
     ENDPOINT,
+    ISSUER,
+    KEPT,
     LOG_RETENTION,
-    PAYLOADS,
     RUNBOOK,
     SECRET,
     STAGE,
-    Consistency,
+    Algorithm,
     Egress,
     Encryption,
     ExportSchedule,
     Profile,
     Target,
+    algorithms,
     delegates,
+    kept,
     log_retention,
     regions,
 )
-from infra.context import ConfigError, Context, between, each, flag, matching, member, optional
+from infra.context import Context, between, each, flag, matching, member, optional
 from infra.options import option, options, read, refuse_unknown
-from session_store.schema import Attribute
+from infra.refusals import judge
+from session_store.schema import PAYLOADS, Attribute, Callers
 
 if TYPE_CHECKING:
     from constructs import Node
@@ -52,7 +58,7 @@ class Config:
     stage: str = option(
         "stage",
         parse=matching(STAGE),
-        allowed="[a-z][a-z0-9-]*, at most 20 long",
+        allowed="[a-z][a-z0-9]*, at most 20 long",
         default="dev",
         about="names stacks, tables and the bus",
     )
@@ -67,7 +73,7 @@ class Config:
     regions: tuple[str, ...] = option(
         "regions",
         parse=regions,
-        allowed="distinct AWS regions of one partition, at least one",
+        allowed="distinct AWS regions of one partition, from 1 to 10",
         default="us-east-1",
         about="the primary first; more than one makes global tables",
     )
@@ -97,9 +103,9 @@ class Config:
         default="aws_owned",
         about="whose key; `customer_managed` makes one, with a replica in each region",
     )
-    consistency: Consistency = option(
+    consistency: str = option(
         "consistency",
-        parse=member(Consistency),
+        parse=matching(CONSISTENCY),
         allowed="eventual: a global table in strong mode has neither TTL nor transactions",
         default="eventual",
         about="of the global table",
@@ -107,13 +113,19 @@ class Config:
     status_shards: int = _whole(
         "statusShards", 4, low=1, high=64, about="partitions of a status in the status/ttl index"
     )
+    large_payloads: bool = _flag(
+        "largePayloads",
+        dev=True,
+        prod=True,
+        about="a bucket for payloads above 300 KB; without it they are refused",
+    )
     audit_retention_days: int = _whole(
         "auditRetentionDays", 90, low=1, high=3650, about="how long an audit row lives"
     )
     audit_digested: tuple[Attribute, ...] = option(
         "auditDigested",
-        parse=each(member(Attribute)),
-        allowed=f"a list of {', '.join(Attribute)}",
+        parse=each(kept),
+        allowed=f"a list of {', '.join(KEPT)}",
         default=list(PAYLOADS),
         about="attributes that the audit tells by size and SHA-256 alone",
     )
@@ -140,17 +152,59 @@ class Config:
     )
 
     # who may call, and how much
+    auth: Callers = option(
+        "auth",
+        parse=member(Callers),
+        allowed="iam or jwt",
+        default="iam",
+        about="how callers say who they are: by signatures (SigV4), or by bearer tokens of one issuer",
+    )
+    jwt_issuer: str | None = option(
+        "jwtIssuer",
+        parse=optional(matching(ISSUER)),
+        allowed="an https URL without query, with auth=jwt; with target=local also http on loopback",
+        default="",
+        about="who issues the tokens: their `iss`, character by character",
+    )
+    jwt_audience: tuple[str, ...] = option(
+        "jwtAudience",
+        parse=each(matching(AUDIENCE)),
+        allowed="a list of names without space, with auth=jwt",
+        default="",
+        about="whom a token's `aud` must name, one of them",
+    )
+    jwt_jwks_uri: str | None = option(
+        "jwtJwksUri",
+        parse=optional(matching(ENDPOINT)),
+        allowed="an https URL, with auth=jwt, or unset; with target=local also http on loopback",
+        default="",
+        about="where the issuer's keys are; unset: `<jwtIssuer>/.well-known/jwks.json`",
+    )
+    jwt_algorithms: tuple[Algorithm, ...] = option(
+        "jwtAlgorithms",
+        parse=algorithms,
+        allowed=f"a list of {', '.join(Algorithm)}",
+        default="RS256",
+        about="how tokens may be signed",
+    )
+    jwt_organisation_claim: str = option(
+        "jwtOrganisationClaim",
+        parse=matching(CLAIM),
+        allowed="the name of a claim: up to 128 characters, without space and comma",
+        default="org_id",
+        about="which claim, with the issuer, makes the tenant",
+    )
     delegates: tuple[str, ...] = option(
         "delegates",
         parse=delegates,
-        allowed="a list of <account>:user/<name>, <account>:role/<name> or *",
+        allowed="a list of <account>:user/<name>, <account>:role/<name> or *; with auth=iam",
         default="",
         about="principals that may name an end user in Session-Subject",
     )
     caller_accounts: tuple[str, ...] = option(
         "callerAccounts",
         parse=each(matching(ACCOUNT)),
-        allowed="a list of 12-digit accounts",
+        allowed="a list of 12-digit accounts; with auth=iam",
         default="",
         about="other accounts whose principals may call, where their policies let them",
     )
@@ -237,8 +291,13 @@ class Config:
     route_metrics: bool = _flag(
         "routeMetrics", dev=False, prod=True, about="API Gateway's metrics by route, at CloudWatch's price"
     )
-    census_minutes: int = _whole(
-        "censusMinutes", 15, low=0, high=1_440, about="how often living sessions are counted; 0 is never"
+    census_minutes: int = option(
+        "censusMinutes",
+        parse=between(0, 1_440),
+        allowed="a whole number from 0 to 1440",
+        dev=0,
+        prod=60,
+        about="how often living sessions are counted; 0 is never, each time has its price",
     )
 
     @property
@@ -263,12 +322,16 @@ class Config:
         return names.event_bus(self.stage)
 
     @property
+    def jwks_uri(self) -> str:
+        return self.jwt_jwks_uri or f"{(self.jwt_issuer or '').rstrip('/')}/.well-known/jwks.json"
+
+    @property
     def log_retention(self) -> logs.RetentionDays:
         return LOG_RETENTION[self.log_retention_days]
 
     @property
     def removal(self) -> RemovalPolicy:
-        return RemovalPolicy.RETAIN if self.retain else RemovalPolicy.DESTROY
+        return RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE if self.retain else RemovalPolicy.DESTROY
 
     @property
     def revokes(self) -> bool:
@@ -294,52 +357,5 @@ class Config:
         default = Profile.PROD if stage == "prod" else Profile.DEV
         profile = str(first("profile", default))
         config = cls(**read(cls, node, profile=profile, stage=stage))
-        for refused in _REFUSALS:
-            refused(config)
+        judge(config)
         return config
-
-
-def _loopback_elsewhere(config: Config) -> None:
-    """Tokens go out by TLS alone, or stay on this machine."""
-    endpoint = config.revocation_endpoint
-    if endpoint is not None and not endpoint.startswith("https:") and not config.is_local:
-        raise _refusal("revocation_endpoint", endpoint)
-
-
-def _worlds_apart(config: Config) -> None:
-    """Neither a global table nor a multi-Region key reaches from one partition into another."""
-    partitions = {region_info.RegionInfo.get(region).partition for region in config.regions}
-    if len(partitions - {None}) > 1:
-        raise _refusal("regions", ",".join(config.regions))
-
-
-def _cache_out_of_reach(config: Config) -> None:
-    """An isolated subnet reaches DynamoDB in its own region alone, and a session's home may be another."""
-    if config.dax_nodes and config.replicas and config.egress is Egress.ISOLATED:
-        raise _refusal("egress", config.egress.value)
-
-
-def _nobody_told(config: Config) -> None:
-    if config.alarm_emails and not config.alarm_topic:
-        raise _refusal("alarm_emails", ",".join(config.alarm_emails))
-
-
-def _rows_lost_between_exports(config: Config) -> None:
-    """A row must outlive the time to the next export."""
-    if config.audit_retention_days <= config.audit_export.days:
-        raise _refusal("audit_export", config.audit_export.value)
-
-
-_REFUSALS: Final[tuple[Callable[[Config], None], ...]] = (
-    _worlds_apart,
-    _loopback_elsewhere,
-    _cache_out_of_reach,
-    _nobody_told,
-    _rows_lost_between_exports,
-)
-"""What each value alone does not tell."""
-
-
-def _refusal(field: str, value: object) -> ConfigError:
-    declared = options(Config)[field]
-    return ConfigError(declared.name, value, allowed=declared.allowed)

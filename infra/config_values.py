@@ -5,9 +5,10 @@ from enum import StrEnum
 from typing import Final
 
 from aws_cdk import aws_logs as logs
+from aws_cdk import region_info
 
 from infra.context import items, matching, whole
-from session_store.schema import Attribute
+from session_store.schema import PAYLOADS, Attribute
 
 LOG_RETENTION: Final = {
     1: logs.RetentionDays.ONE_DAY,
@@ -20,21 +21,33 @@ LOG_RETENTION: Final = {
 }
 """The retention periods offered, in days; CloudWatch Logs accepts only certain ones."""
 
-PAYLOADS: Final = (Attribute.CONTENT, Attribute.INPUT, Attribute.OUTPUT, Attribute.ERROR)
-"""What callers keep here: large, and theirs."""
+CONSISTENCY: Final = re.compile("eventual")
+"""Of a global table: the other is strong, without TTL and transactions, and both hold this store up."""
+
+KEPT: Final = (*PAYLOADS, Attribute.STATE, Attribute.PROTOCOL, Attribute.CREDENTIAL_REFS)
+"""The attributes that hold what callers keep; the audit may tell of them by a digest."""
 
 ANYONE: Final = "*"
-STAGE: Final = re.compile(r"[a-z][a-z0-9-]{0,19}")
-REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+-\d")
-ACCOUNT: Final = re.compile(r"\d{12}")
+MOST_REGIONS: Final = 10
+"""More than would fit on one dashboard."""
+
+STAGE: Final = re.compile(r"[a-z][a-z0-9]{0,19}")
+REGION: Final = re.compile(r"[a-z]+(-[a-z]+)+-[0-9]")
+ACCOUNT: Final = re.compile(r"[0-9]{12}")
 SECRET: Final = re.compile(r"(?=.{1,128}\Z)[\w+=.@-]+(/[\w+=.@-]+)*", re.ASCII)
 _HTTPS: Final = r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[^\s#@]*)?"
 _LOOPBACK: Final = r"http://(127\.0\.0\.1|localhost)(:\d{1,5})?(/[^\s#@]*)?"
 ENDPOINT: Final = re.compile(f"{_HTTPS}|{_LOOPBACK}")
-PRINCIPAL: Final = re.compile(r"\d{12}:(user|role)/[\w+=,.@-]{1,64}")
+PRINCIPAL: Final = re.compile(r"[0-9]{12}:(user|role)/[A-Za-z0-9_+=,.@-]{1,64}")
 EMAIL: Final = re.compile(r"[^\s@,]+@[^\s@,]+\.[^\s@,]+")
 RUNBOOK: Final = re.compile(r"[^\s#]{1,200}")
-DAX_NODE: Final = re.compile(r"dax\.[a-z]\d[a-z]*\.[a-z0-9]+")
+_ISSUER_PATH: Final = r"(/[^\s#?@]*)?"
+ISSUER: Final = re.compile(
+    r"(?=.{1,256}\Z)(https://[A-Za-z0-9.-]+|http://(127\.0\.0\.1|localhost))(:\d{1,5})?" + _ISSUER_PATH
+)
+AUDIENCE: Final = re.compile(r"[^\s,]{1,256}")
+CLAIM: Final = re.compile(r"[^\s,]{1,128}")
+DAX_NODE: Final = re.compile(r"dax\.[a-z][0-9][a-z]*\.[a-z0-9]+")
 
 
 class Profile(StrEnum):
@@ -49,6 +62,21 @@ class Target(StrEnum):
 
     CLOUD = "cloud"
     LOCAL = "local"
+
+
+class Algorithm(StrEnum):
+    """Of tokens' signatures; of none that whoever verifies could make as well."""
+
+    RS256 = "RS256"
+    RS384 = "RS384"
+    RS512 = "RS512"
+    PS256 = "PS256"
+    PS384 = "PS384"
+    PS512 = "PS512"
+    ES256 = "ES256"
+    ES384 = "ES384"
+    ES512 = "ES512"
+    EDDSA = "EdDSA"
 
 
 class Encryption(StrEnum):
@@ -66,12 +94,6 @@ class Egress(StrEnum):
     NAT = "nat"
 
 
-class Consistency(StrEnum):
-    """Of a global table. Strong mode has neither TTL nor transactions, and both hold this store up."""
-
-    EVENTUAL = "eventual"
-
-
 class ExportSchedule(StrEnum):
     NONE = "none"
     DAILY = "daily"
@@ -85,15 +107,32 @@ class ExportSchedule(StrEnum):
 
 
 def regions(value: object) -> tuple[str, ...]:
-    named = items(value)
-    if not named or len(set(named)) != len(named):
+    """Known ones alone: of any other CDK knows neither the partition nor the rest."""
+    named = tuple(map(matching(REGION), items(value)))
+    if not 1 <= len(named) <= MOST_REGIONS or len(set(named)) != len(named):
         raise ValueError(value)
-    return tuple(map(matching(REGION), named))
+    if not all(region_info.RegionInfo.get(region).partition for region in named):
+        raise ValueError(value)
+    return named
+
+
+def algorithms(value: object) -> tuple[Algorithm, ...]:
+    named = tuple(map(Algorithm, items(value)))
+    if not named:
+        raise ValueError(value)
+    return named
 
 
 def delegates(value: object) -> tuple[str, ...]:
     principal = matching(PRINCIPAL)
     return tuple(item if item == ANYONE else principal(item) for item in items(value))
+
+
+def kept(value: object) -> Attribute:
+    attribute = Attribute(str(value))
+    if attribute not in KEPT:
+        raise ValueError(value)
+    return attribute
 
 
 def log_retention(value: object) -> int:

@@ -84,7 +84,7 @@ def each(parse: Callable[[object], T]) -> Callable[[object], tuple[T, ...]]:
 
 
 def whole(value: object) -> int:
-    if isinstance(value, str) and value.isdecimal():
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
         return int(value)
     # JSON numbers reach this process as floats.
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):

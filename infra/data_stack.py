@@ -21,6 +21,7 @@ class _Common(TypedDict):
     partition_key: dynamodb.Attribute
     sort_key: dynamodb.Attribute
     billing: dynamodb.Billing
+    dynamo_stream: dynamodb.StreamViewType
     time_to_live_attribute: str | None
     encryption: dynamodb.TableEncryptionV2
     deletion_protection: bool
@@ -49,8 +50,6 @@ class DataStack(Stack):
             self,
             "Sessions",
             table_name=config.table_name,
-            # From creation on: whatever reads the stream later misses no change made before it.
-            dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
             global_secondary_indexes=[_index(index) for index in schema.INDEXES],
             # Here alone: a replica here sees what the other regions write, and each would tell of all of it.
             kinesis_stream=self.changes,
@@ -96,6 +95,9 @@ def _common(config: Config, *, encryption: dynamodb.TableEncryptionV2) -> _Commo
         "partition_key": _key(schema.Attribute.PK),
         "sort_key": _key(schema.Attribute.SK),
         "billing": dynamodb.Billing.on_demand(),
+        # From creation on: a consumer misses no change made before it, and a first replica, which needs
+        # the stream, is then the only change of its deployment.
+        "dynamo_stream": dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
         # The emulator's reaper deletes without the stream record that DynamoDB writes for an expired item.
         "time_to_live_attribute": None if config.is_local else schema.Attribute.TTL.value,
         "encryption": encryption,

@@ -6,8 +6,9 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.event_bus import SessionEvents
+from infra.logged_function import Shared
 from infra.schedule import run_every
-from infra.table_function import Shared, TableFunction
+from infra.table_function import TableFunction
 from session_store.schema import BusEnv, WatchEnv
 
 EVERY: Final = Duration.minutes(1)
@@ -40,4 +41,3 @@ class ExpiryWatch(TableFunction):
         self.allow("dynamodb:Query", on=self.indexes_arn)
         session_events.bus.grant_put_events_to(self.role)
         run_every(EVERY, self, about="look for sessions that are about to end")
-        self.alarms.on_errors(self.function, "expiry-watch", says="the watch over session ends failed")

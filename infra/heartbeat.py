@@ -5,12 +5,16 @@ from typing import Final
 from aws_cdk import Duration, Stack
 from constructs import Construct
 
+from infra.logged_function import Shared
 from infra.schedule import run_every
-from infra.table_function import Shared, TableFunction
+from infra.table_function import TableFunction
+from session_store.metric_names import Metric
 from session_store.schema import heartbeat_pk
 
 EVERY: Final = Duration.minutes(1)
 TIMEOUT: Final = Duration.seconds(15)
+MISSED: Final = 5
+"""Minutes without a beat: one that failed, or came a second late, is made good by the next."""
 
 
 class Heartbeat(TableFunction):
@@ -36,7 +40,12 @@ class Heartbeat(TableFunction):
                 "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [heartbeat_pk(Stack.of(self).region)]}
             },
         )
-        run_every(EVERY, self, about="write the heartbeat of this region")
-        self.alarms.on_errors(
-            self.function, "heartbeat", says="the heartbeat failed: the session table takes no writes here"
+        rule = run_every(EVERY, self, about="write the heartbeat of this region")
+        silent = self.alarms.on_silence(
+            "heartbeat-silent",
+            says="there is no heartbeat: nothing tells whether the region takes writes and replicates them",
+            metric=self.alarms.counted(Metric.HEARTBEATS, by="heartbeat", period=EVERY),
+            periods=MISSED,
         )
+        # In a fresh stack it then waits for a minute or two, not for all that is made between the two.
+        silent.node.add_dependency(rule)

@@ -6,24 +6,16 @@ key material and one id.
 
 from typing import Final
 
-from aws_cdk import Environment, Stack
+from aws_cdk import Environment, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from infra import names
 from infra.config import Config
+from infra.key_use import BOTH_WAYS
 
 ALARM_ACTIONS: Final = ("kms:Decrypt", "kms:GenerateDataKey")
-LOG_ACTIONS: Final = (
-    "kms:Decrypt",
-    "kms:DescribeKey",
-    "kms:Encrypt",
-    "kms:GenerateDataKey",
-    "kms:GenerateDataKeyWithoutPlaintext",
-    "kms:ReEncryptFrom",
-    "kms:ReEncryptTo",
-)
 
 
 class KeyStack(Stack):
@@ -46,7 +38,8 @@ class KeyStack(Stack):
         alias = kms.CfnAlias(
             self, "Alias", alias_name=f"alias/session-store-{config.stage}", target_key_id=self.key_arn
         )
-        alias.apply_removal_policy(config.removal)
+        # It would stand in the way of the next stack of this stage; a key that is kept is found by its id.
+        alias.apply_removal_policy(RemovalPolicy.DESTROY)
 
     def _primary_key(self, config: Config) -> str:
         key = kms.Key(
@@ -99,7 +92,7 @@ class KeyStack(Stack):
                 ),
                 iam.PolicyStatement(
                     sid="Logs",
-                    actions=list(LOG_ACTIONS),
+                    actions=list(BOTH_WAYS),
                     resources=["*"],
                     principals=[iam.ServicePrincipal(f"logs.{self.region}.amazonaws.com")],
                     conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": logs}},

@@ -13,6 +13,7 @@ API_FUNCTION_OUTPUT: Final = "ApiFunctionName"
 
 CLEANUP_QUEUE: Final = "cleanup"
 CLEANUP_DEAD_LETTERS: Final = "cleanup-dead-letters"
+EXPORT_DEAD_LETTERS: Final = "audit-export-dead-letters"
 STREAM_DEAD_LETTERS: Final = "stream-dead-letters"
 
 

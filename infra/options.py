@@ -17,11 +17,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _OPTION: Final = "option"
-_FOREIGN: Final = ("@", "aws:", "cdk:")
-"""What the names of context begin with that CDK and its libraries read."""
-
-_FOREIGN_PARTS: Final = ":"
-"""Values that the CLI looks up have names of several parts, such as ``availability-zones:account=…``."""
+_FOREIGN: Final = frozenset("@:")
+"""Some of them is in every name that CDK, its libraries and the CLI's look-ups read; in none of ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +89,7 @@ def refuse_unknown(node: "Node", *, known: Iterable[str]) -> None:
     """
     names = list(known)
     for name, value in dict(node.get_all_context()).items():
-        if name in names or name.startswith(_FOREIGN) or _FOREIGN_PARTS in name:
+        if name in names or _FOREIGN & set(name):
             continue
         near = difflib.get_close_matches(name, names, n=1)
         hint = f"named '{near[0]}'" if near else f"one of {', '.join(names)}"

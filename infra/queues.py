@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING, Final, cast
 
 from aws_cdk import Duration
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra import names
-from infra.table_function import Shared
+from infra.config import Config
 
 if TYPE_CHECKING:
     from aws_cdk.aws_sqs import CfnQueue
@@ -19,7 +20,8 @@ def queue(
     scope: Construct,
     construct_id: str,
     *,
-    shared: Shared,
+    config: Config,
+    key: kms.IKey | None,
     name: str,
     visibility: Duration | None = None,
     gives_up_to: sqs.DeadLetterQueue | None = None,
@@ -28,16 +30,16 @@ def queue(
     made = sqs.Queue(
         scope,
         construct_id,
-        queue_name=names.queue(shared.config.stage, name),
+        queue_name=names.queue(config.stage, name),
         retention_period=RETENTION,
         visibility_timeout=visibility,
         dead_letter_queue=gives_up_to,
-        encryption=sqs.QueueEncryption.SQS_MANAGED if shared.key is None else sqs.QueueEncryption.UNENCRYPTED,
+        encryption=sqs.QueueEncryption.SQS_MANAGED if key is None else sqs.QueueEncryption.UNENCRYPTED,
         # The emulator speaks plain HTTP, on loopback alone.
-        enforce_ssl=not shared.config.is_local,
+        enforce_ssl=not config.is_local,
     )
-    if shared.key is not None:
+    if key is not None:
         resource = cast("CfnQueue", made.node.default_child)
         resource.sqs_managed_sse_enabled = None
-        resource.kms_master_key_id = shared.key.key_arn
+        resource.kms_master_key_id = key.key_arn
     return made

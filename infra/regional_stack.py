@@ -7,23 +7,27 @@ from constructs import Construct
 
 from infra.alarm_topic import alarm_topic
 from infra.alarms import Alarms
-from infra.api_alarms import alarm_on_api
-from infra.api_function import ApiFunction
+from infra.api.alarms import alarm_on_api
+from infra.api.authorizer import Authorizer
+from infra.api.function import ApiFunction
+from infra.api.rest_api import SessionRestApi
+from infra.api.web_acl import WebAcl
 from infra.audit_consumer import AuditConsumer, table_with_stream
-from infra.cache_network import Placement
+from infra.audit_export import AuditExport
+from infra.cache.cluster import watch_cluster
+from infra.cache.network import Placement
 from infra.cleanup import CleanupQueue, ExpiryCleanup
 from infra.config import Config
-from infra.dax_cluster import watch_cluster
 from infra.event_bus import SessionEvents
 from infra.expiry_watch import ExpiryWatch
 from infra.heartbeat import Heartbeat
+from infra.logged_function import Shared, dependencies_layer
+from infra.payload_bucket import PayloadBucket
 from infra.redrive import DeadLetterPlaces, connect_redrive
 from infra.replication_alarms import watch_replication
-from infra.rest_api import SessionRestApi
 from infra.session_census import SessionCensus
 from infra.table_alarms import alarm_on_tables
-from infra.table_function import Shared, dependencies_layer
-from infra.web_acl import WebAcl
+from session_store.schema import Callers
 
 
 class RegionalStack(Stack):
@@ -37,7 +41,9 @@ class RegionalStack(Stack):
         primary_table: dynamodb.ITableV2,
         key_arn: str | None,
         placement: Placement | None,
+        audit_export: AuditExport | None,
     ) -> None:
+        """``audit_export``: where it is watched, for a topic and the alarms are here."""
         super().__init__(scope, construct_id, env=env, description="Session store: the API of one region")
         key = None if key_arn is None else kms.Key.from_key_arn(self, "Key", key_arn)
         topic = alarm_topic(self, config=config, key=key)
@@ -50,7 +56,8 @@ class RegionalStack(Stack):
         )
         # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
         handler = ApiFunction(self, "SessionApi", shared=shared, placement=placement)
-        rest = SessionRestApi(self, "Rest", shared=shared, function=handler.function)
+        authorizer = Authorizer(self, "Authorizer", shared=shared) if config.auth is Callers.JWT else None
+        rest = SessionRestApi(self, "Rest", shared=shared, function=handler.function, authorizer=authorizer)
         alarm_on_api(self.alarms, stage=rest.api.deployment_stage, function=handler.function)
         alarm_on_tables(self.alarms, config=config)
         if config.web_acl:
@@ -59,7 +66,13 @@ class RegionalStack(Stack):
             watch_cluster(self.alarms, config=config)
         events = SessionEvents(self, "Events", config=config)
         self.cleanup = CleanupQueue(self, "CleanupQueue", shared=shared)
-        ExpiryCleanup(self, "ExpiryCleanup", shared=shared, cleanup=self.cleanup, session_events=events)
+        cleaner = ExpiryCleanup(
+            self, "ExpiryCleanup", shared=shared, cleanup=self.cleanup, session_events=events
+        )
+        self.payloads = PayloadBucket(self, "Payloads", shared=shared) if config.large_payloads else None
+        if self.payloads is not None:
+            self.payloads.let_keep(handler)
+            self.payloads.let_erase(cleaner)
         self.audit_consumer = AuditConsumer(
             self,
             "AuditConsumer",
@@ -72,6 +85,8 @@ class RegionalStack(Stack):
             SessionCensus(self, "SessionCensus", shared=shared)
         Heartbeat(self, "Heartbeat", shared=shared)
         watch_replication(self.alarms, config=config, source=self.region)
+        if audit_export is not None:
+            audit_export.watch(self.alarms)
         connect_redrive(
             self,
             handler.function,

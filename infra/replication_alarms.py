@@ -49,24 +49,16 @@ def watch_replication(alarms: Alarms, *, config: Config, source: str) -> None:
     for destination in config.regions:
         if destination == source:
             continue
-        alarms.add(
-            f"replication-p99-{destination}",
-            says=f"writes arrive in {destination} over {LATE.to_seconds():.0f} s late",
-            metric=replication_latency(config, to=destination, statistic="p99"),
-            above=LATE.to_milliseconds(),
-            periods=2,
-            of=3,
-            section=SECTION,
-        )
-        alarms.add(
-            f"replication-average-{destination}",
-            says=f"writes arrive in {destination} over {LATE.to_seconds():.0f} s late on average",
-            metric=replication_latency(config, to=destination, statistic="Average"),
-            above=LATE.to_milliseconds(),
-            periods=2,
-            of=3,
-            section=SECTION,
-        )
+        for statistic, late in (("p99", "late"), ("Average", "late on average")):
+            alarms.add(
+                f"replication-{statistic.lower()}-{destination}",
+                says=f"writes arrive in {destination} over {LATE.to_seconds():.0f} s {late}",
+                metric=replication_latency(config, to=destination, statistic=statistic),
+                above=LATE.to_milliseconds(),
+                periods=2,
+                of=3,
+                section=SECTION,
+            )
         alarms.add(
             f"replication-maximum-{destination}",
             says=f"a write arrived in {destination} over {VERY_LATE.to_seconds():.0f} s late",

@@ -11,7 +11,10 @@ from session_store.metric_names import service_of
 
 
 def run_every(step: Duration, started: TableFunction, *, about: str) -> events.Rule:
-    """Start the function each ``step``, and alarm where it cannot even be started: no error would tell.
+    """Start the function each ``step``, and alarm where the rule fires and the function is not started.
+
+    No error of the function would tell of that. Of a rule that does not fire nothing tells here: EventBridge
+    counts no failure then (see ``Alarms.on_silence``).
 
     A run that failed is not tried again: what it did not come to, the next one finds, and a
     retry would only run beside it.

@@ -5,8 +5,9 @@ from typing import Final
 from aws_cdk import Duration
 from constructs import Construct
 
+from infra.logged_function import Shared
 from infra.schedule import run_every
-from infra.table_function import Shared, TableFunction
+from infra.table_function import TableFunction
 
 TIMEOUT: Final = Duration.minutes(5)
 """Some millions of sessions; what it does not come to is not told, and says so in the log."""
@@ -31,4 +32,3 @@ class SessionCensus(TableFunction):
             self,
             about="count living sessions",
         )
-        self.alarms.on_errors(self.function, "session-census", says="the count of living sessions failed")

@@ -63,6 +63,9 @@ def alarm_on_tables(alarms: Alarms, *, config: Config) -> None:
             says="DynamoDB fails to do what it is asked",
             metric=_system_errors(table),
             above=FAILED,
+            # What FILL puts in for a value that is late is not the last word on a period.
+            periods=2,
+            of=3,
         )
     alarms.add(
         "transaction-conflicts",

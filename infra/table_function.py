@@ -1,77 +1,20 @@
-"""What every function on the tables shares: its role, its logs, its dependencies and what it is told."""
+"""What every function on the tables shares beside: where they are, and the key that they lie under."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, TypedDict
 
 from aws_cdk import Duration, Stack
-from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
-from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra import names
-from infra.alarms import Alarms
-from infra.bundling import dependency_layer, function_sources, platform_for
-from infra.cache_network import Placement
+from infra.cache.network import Placement
 from infra.config import Config
-from session_store.metric_names import NAMESPACE, service_of
+from infra.key_use import BOTH_WAYS
+from infra.logged_function import LoggedFunction, Shared
+from session_store.metric_names import service_of
 from session_store.schema import Env
 
-MEMORY_MIB: Final = 1024
-"""CPU grows with memory; a cold start is mostly imports."""
 
-INTERFACE_ACTIONS: Final = (
-    "ec2:AssignPrivateIpAddresses",
-    "ec2:CreateNetworkInterface",
-    "ec2:DeleteNetworkInterface",
-    "ec2:DescribeNetworkInterfaces",
-    "ec2:DescribeSubnets",
-    "ec2:UnassignPrivateIpAddresses",
-)
-"""What Lambda asks for in the name of a function that stands in a VPC."""
-
-
-TABLE_KEY_ACTIONS: Final = (
-    "kms:Decrypt",
-    "kms:DescribeKey",
-    "kms:Encrypt",
-    "kms:GenerateDataKey",
-    "kms:GenerateDataKeyWithoutPlaintext",
-    "kms:ReEncryptFrom",
-    "kms:ReEncryptTo",
-)
-"""What DynamoDB does with a table's key for one who reads and writes: as CDK grants it, wildcards spelled."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
-    """What the constructs of one region's stack have in common."""
-
-    config: Config
-    dependencies: lambda_.ILayerVersion
-    """The layer that every function stands on."""
-    alarms: Alarms
-    key: kms.IKey | None
-    """What encrypts data at rest here, where it is a key of our own."""
-
-
-def dependencies_layer(scope: Construct, construct_id: str, *, config: Config) -> lambda_.LayerVersion:
-    built_for = platform_for(config.target)
-    return lambda_.LayerVersion(
-        scope,
-        construct_id,
-        code=dependency_layer(built_for),
-        compatible_runtimes=[built_for.runtime],
-        compatible_architectures=[built_for.architecture],
-        removal_policy=config.removal,
-    )
-
-
-class TableFunction(Construct):
-    """Runs the handler of ``package``, a folder of ``lambdas/``. It may do nothing but log until allowed."""
+class TableFunction(LoggedFunction):
+    """Knows the tables; it may do nothing with them until allowed."""
 
     def __init__(
         self,
@@ -85,107 +28,37 @@ class TableFunction(Construct):
         environment: Mapping[str, str],
         placement: Placement | None = None,
     ) -> None:
-        super().__init__(scope, construct_id)
-        config = shared.config
-        self.package = package
-        self.alarms = shared.alarms
-        self._key = shared.key
-        built_for = platform_for(config.target)
-        log_group = logs.LogGroup(
-            self,
-            "Logs",
-            retention=config.log_retention,
-            removal_policy=config.removal,
-            encryption_key=shared.key,
+        super().__init__(
+            scope,
+            construct_id,
+            shared=shared,
+            package=package,
+            description=description,
+            timeout=timeout,
+            environment={**_environment(shared.config), **environment},
+            placement=placement,
         )
-        # A role of our own: the one CDK makes carries a managed policy over every log group of the account.
-        self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        log_group.grant_write(self.role)
         self.table_arn, self.audit_table_arn = (
             Stack.of(self).format_arn(service="dynamodb", resource="table", resource_name=name)
-            for name in (config.table_name, config.audit_table_name)
+            for name in (shared.config.table_name, shared.config.audit_table_name)
         )
-        self.function = lambda_.Function(
-            self,
-            "Function",
-            function_name=names.function(config.stage, package),
-            description=f"Session store: {description}",
-            handler=f"{package}.handler.handler",
-            runtime=built_for.runtime,
-            architecture=built_for.architecture,
-            code=function_sources(),
-            layers=[shared.dependencies],
-            role=self.role,
-            memory_size=MEMORY_MIB,
-            timeout=timeout,
-            tracing=lambda_.Tracing.ACTIVE,
-            logging_format=lambda_.LoggingFormat.JSON,
-            log_group=log_group,
-            environment={**_environment(config, package), **environment},
-            **_placed(placement),
+        self.allow_key(*BOTH_WAYS, through="dynamodb")
+        self.alarms.on_errors(
+            self.function,
+            service_of(package),
+            says=f"the function for {description} failed or ran out of time",
         )
-        self.allow_key(*TABLE_KEY_ACTIONS, through="dynamodb")
-        if placement is not None:
-            self._let_lambda_connect()
-        self.alarms.on_throttles(self.function, service_of(package))
-
-    def allow(self, *actions: str, on: str, where: Mapping[str, Mapping[str, object]] | None = None) -> None:
-        """Let the function do these actions on one resource, under the conditions of ``where``."""
-        self.role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=[on], conditions=where))
-
-    def allow_key(self, *actions: str, through: str) -> None:
-        """Let a service use the key of our own, where there is one, for what the function asks of it."""
-        if self._key is None:
-            return
-        service = f"{through}.{Stack.of(self).region}.amazonaws.com"
-        self.allow(*actions, on=self._key.key_arn, where={"StringEquals": {"kms:ViaService": service}})
-
-    def _let_lambda_connect(self) -> None:
-        """Lambda makes network interfaces in the role's name; the function's own code may not."""
-        for effect, conditions in (
-            (iam.Effect.ALLOW, None),
-            # Present exactly in what code of a function asks for.
-            (iam.Effect.DENY, {"Null": {"lambda:SourceFunctionArn": "false"}}),
-        ):
-            self.role.add_to_policy(
-                iam.PolicyStatement(
-                    effect=effect, actions=list(INTERFACE_ACTIONS), resources=["*"], conditions=conditions
-                )
-            )
 
     @property
     def indexes_arn(self) -> str:
         return f"{self.table_arn}/index/*"
 
 
-class _Placed(TypedDict, total=False):
-    vpc: ec2.IVpc
-    vpc_subnets: ec2.SubnetSelection
-    security_groups: list[ec2.ISecurityGroup]
-
-
-def _placed(placement: Placement | None) -> _Placed:
-    if placement is None:
-        return {}
+def _environment(config: Config) -> dict[str, str]:
     return {
-        "vpc": placement.vpc,
-        "vpc_subnets": ec2.SubnetSelection(subnets=list(placement.subnets)),
-        "security_groups": [placement.security_group],
-    }
-
-
-def _environment(config: Config, package: str) -> dict[str, str]:
-    variables = {
         Env.TABLE_NAME.value: config.table_name,
         Env.AUDIT_TABLE_NAME.value: config.audit_table_name,
         Env.REGIONS.value: ",".join(config.regions),
         Env.STATUS_SHARDS.value: str(config.status_shards),
         Env.AUDIT_RETENTION_DAYS.value: str(config.audit_retention_days),
-        "POWERTOOLS_SERVICE_NAME": service_of(package),
-        "POWERTOOLS_METRICS_NAMESPACE": NAMESPACE,
-        "POWERTOOLS_LOG_LEVEL": "INFO",
     }
-    if config.is_local:
-        # There is no X-Ray daemon to send to.
-        variables["POWERTOOLS_TRACE_DISABLED"] = "true"
-    return variables

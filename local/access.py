@@ -17,6 +17,7 @@ from local.clients import client, environment
 from local.credentials import Credentials, read_credentials
 from local.emulator import ROOT
 from local.signed_http import Api
+from session_store_client import Client, SigV4
 
 STATE: Final = ROOT / ".local"
 """Of the stack that ``make run`` starts."""
@@ -27,6 +28,10 @@ API_URL: Final = "api-url"
 AUTH_URL: Final = "auth-url"
 """Likewise, while the stack's own authorization server does."""
 
+ISSUER_URL: Final = "issuer-url"
+"""Likewise, while the API takes tokens of the stack's own issuer."""
+
+ISSUER_KEY: Final = "issuer-key.pem"
 CREDENTIALS: Final = "credentials"
 REVOCATIONS: Final = "revocations.jsonl"
 COMMAND_SECONDS: Final = 60
@@ -52,7 +57,7 @@ class Principal:
         return subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=ROOT,
-            env={"PYTHONPATH": "lambdas:.", **own},
+            env={"PYTHONPATH": "lambdas:clients:.", **own},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -81,8 +86,14 @@ class Access:
         )
 
     def api(self, name: str) -> Api:
-        """A caller of the API, signed in."""
+        """A caller of the API, signed in, that sends what it is told to and no more."""
         return Api(self.api_url, self.credentials[name])
+
+    def client(self, name: str) -> Client:
+        """The same, with the project's own client."""
+        key = self.credentials[name]
+        signing = SigV4.key(key.access_key_id, key.secret_access_key, region=key.region)
+        return Client(self.api_url, signing)
 
     def principal(self, name: str) -> Principal:
         url = urlsplit(self.api_url)

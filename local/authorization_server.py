@@ -1,5 +1,7 @@
 """A development authorization server on loopback: where the tokens of ended sessions are revoked.
 
+Where callers show tokens it is their issuer too: it tells its keys, and gives no token to anybody.
+
 It keeps no tokens and knows none: by RFC 7009, 2.2 one that a server does not know is answered as one that it
 has revoked. Any client may call, with HTTP Basic or without.
 """
@@ -20,6 +22,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote_plus, urlsplit
 
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+from local.issuer import JWKS, OAUTH, OPENID, Issuer
 from local.loopback import HOST, PortError
 from session_store.domain.times import iso
 
@@ -85,8 +90,12 @@ class Revocations:
 
 
 @contextlib.contextmanager
-def authorization_server(*, port: int, file: Path, say: Say) -> Iterator[str]:
+def authorization_server(
+    *, port: int, file: Path, say: Say, key: RSAPrivateKey | None = None
+) -> Iterator[str]:
     """Its URL, which answers while the block runs. ``file`` tells what it was asked to revoke.
+
+    With a ``key`` it is an issuer, named by that URL.
 
     Raises:
         PortError: the port is taken.
@@ -96,14 +105,23 @@ def authorization_server(*, port: int, file: Path, say: Say) -> Iterator[str]:
         server = _Server((HOST, port), {REVOKE: {"POST": revocations.revoke}})
     except OSError as error:
         raise PortError.taken(port, variable="AUTH_PORT") from error
+    url = f"http://{HOST}:{server.server_port}"
+    if key is not None:
+        server.routes = {**server.routes, **_issuing(Issuer(url=url, key=key))}
     thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), name="authorization server")
     thread.start()
     try:
-        yield f"http://{HOST}:{server.server_port}"
+        yield url
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _issuing(issuer: Issuer) -> Routes:
+    metadata = {"GET": lambda *_: Answer(status=HTTPStatus.OK, body=issuer.metadata())}
+    keys = {"GET": lambda *_: Answer(status=HTTPStatus.OK, body=issuer.key_set())}
+    return {OPENID: metadata, OAUTH: metadata, JWKS: keys}
 
 
 def _client(authorization: str | None) -> str | None:

@@ -19,6 +19,7 @@ from botocore.exceptions import ClientError
 from infra import names
 from local.credentials import REGION
 from local.emulator import ACCOUNT, ROOT, Emulator
+from local.issuer import AUDIENCE
 from local.streams.templates import keep_templates, read_stacks, without_stream_mappings
 
 STAGE: Final = "local"
@@ -72,17 +73,20 @@ def deploy(
     *,
     delegates: Sequence[str],
     revocation_endpoint: str | None,
+    issuer: str | None = None,
     say: Say,
 ) -> Deployed:
     """Deploy what this tree holds, unless the emulator holds the very same already.
 
     ``delegates`` may send Session-Subject; at ``revocation_endpoint`` the tokens that sessions name are
-    revoked. Raises ``DeploymentError``.
+    revoked. With an ``issuer`` callers show its tokens instead of signing, and nobody is a delegate.
+
+    Raises ``DeploymentError``.
     """
     context = {
         "stage": STAGE,
-        "delegates": ",".join(delegates),
         "revocationEndpoint": revocation_endpoint or "",
+        **(_signing(delegates) if issuer is None else _bearing(issuer)),
     }
     fingerprint = _fingerprint(_sources(), context=context)
     assembly = emulator.state / ASSEMBLY
@@ -105,6 +109,14 @@ def deploy(
     return outputs(emulator)
 
 
+def _signing(delegates: Sequence[str]) -> Mapping[str, str]:
+    return {"delegates": ",".join(delegates)}
+
+
+def _bearing(issuer: str) -> Mapping[str, str]:
+    return {"auth": "jwt", "jwtIssuer": issuer, "jwtAudience": AUDIENCE}
+
+
 def synthesize(cdk: "Cdk", assembly: Path, **context: str) -> None:
     """The app as the emulator gets it, with this context beside, into a folder of its own."""
     local = {
@@ -112,6 +124,8 @@ def synthesize(cdk: "Cdk", assembly: Path, **context: str) -> None:
         "regions": REGION,
         # Long enough for a child that is being written, short enough to be waited for.
         "cleanupDelaySeconds": "2",
+        # What stands in a production's stack stands here.
+        "censusMinutes": "60",
         **context,
     }
     options = [option for name, value in local.items() for option in ("--context", f"{name}={value}")]

@@ -14,6 +14,7 @@ from local.credentials import REGION
 from local.emulator import ROOT, EmulatorError, owned
 from local.loopback import PortError, read_port
 from local.stack import FAULTS, Place, local_stack
+from session_store.schema import Callers
 
 DEFAULT_PORT: Final = 4566
 
@@ -24,13 +25,24 @@ _HOW_TO_CALL: Final = """
   credentials  {credentials}, profiles tenant-a, tenant-b and operator
   revocations  {revocations}
 
+{how}
+  Ctrl-C stops everything; the data stay for the next start.
+"""
+_SIGNED: Final = """\
   Requests are signed (SigV4, service execute-api, region {region}). With curl:
 
     KEYS=$(sed -n '/tenant-a/,/region/s/.*_key.* = //p' {credentials} | paste -sd: -)
     curl --aws-sigv4 aws:amz:{region}:execute-api --user "$KEYS" {url}/sessions
-
-  Ctrl-C stops everything; the data stay for the next start.
 """
+_WITH_TOKENS: Final = """\
+  Requests carry a token, which `make token` prints (TENANT=, SUBJECT=, SCOPE=, EXPIRES=). With curl:
+
+    curl -H "Authorization: Bearer $(make -s token)" {url}/sessions
+"""
+
+
+class AuthError(RuntimeError):
+    """There is no such way of calling."""
 
 
 def main(state: Path = STATE) -> int:
@@ -42,36 +54,42 @@ def main(state: Path = STATE) -> int:
     except KeyboardInterrupt:
         say(f"stopped; the data stay in {_short(state)}")
         return 0
-    except FAULTS as error:
+    except (AuthError, *FAULTS) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
 
 def read_place(environment: Mapping[str, str]) -> Place:
-    """``PORT``, ``AUTH_PORT`` and ``REVOCATION_ENDPOINT``.
+    """``PORT``, ``AUTH_PORT``, ``AUTH`` and ``REVOCATION_ENDPOINT``.
 
     Raises:
-        PortError
+        PortError, AuthError
     """
     port = read_port(environment, "PORT", default=DEFAULT_PORT)
-    if endpoint := environment.get("REVOCATION_ENDPOINT"):
+    auth = environment.get("AUTH") or Callers.IAM
+    if auth not in list(Callers):
+        raise AuthError(f"AUTH must be one of {', '.join(Callers)}, got {auth!r}")
+    endpoint = environment.get("REVOCATION_ENDPOINT") or None
+    if endpoint is not None and auth == Callers.IAM:
         return Place(port=port, auth_port=None, revocation_endpoint=endpoint)
     auth_port = read_port(environment, "AUTH_PORT", default=port + 1)
     if auth_port == port:
         raise PortError(f"AUTH_PORT must be another than PORT, got {port}")
-    return Place(port=port, auth_port=auth_port)
+    return Place(port=port, auth_port=auth_port, revocation_endpoint=endpoint, tokens=auth == Callers.JWT)
 
 
 def _serve(state: Path, *, place: Place, lock: IO[str]) -> NoReturn:
     with local_stack(state, place=place, say=say, lock=lock) as (emulator, access):
         say("ready")
         facts = {
+            "region": REGION,
             "url": access.api_url,
             "file": _short(state / API_URL),
             "credentials": _short(state / CREDENTIALS),
             "revocations": place.revocation_endpoint or _short(state / REVOCATIONS),
         }
-        print(_HOW_TO_CALL.format(**facts, region=REGION), flush=True)
+        how = (_WITH_TOKENS if place.tokens else _SIGNED).format(**facts)
+        print(_HOW_TO_CALL.format(**facts, how=how), flush=True)
         emulator.process.wait()
         raise EmulatorError(f"the emulator ended by itself; its log is {_short(state / 'emulator.log')}")
 

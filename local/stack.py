@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from local.access import API_URL, AUTH_URL, CREDENTIALS, REVOCATIONS, Access
+from local.access import API_URL, AUTH_URL, CREDENTIALS, ISSUER_KEY, ISSUER_URL, REVOCATIONS, Access
 from local.authorization_server import REVOKE, authorization_server
 from local.delivery import delivering
 from local.deployment import DeploymentError, deploy
 from local.emulator import Emulator, EmulatorError, running
+from local.issuer import kept_key
 from local.loopback import PortError
 from local.principals import DELEGATES, provision
 from local.streams.mapping import MappingError
@@ -24,11 +25,15 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the stack listens; with a ``revocation_endpoint`` of others, without a server of its own."""
+    """Where the stack listens, and how it is called.
+
+    With a ``revocation_endpoint`` of others there is no server of its own, unless callers show tokens of it.
+    """
 
     port: int
     auth_port: int | None
     revocation_endpoint: str | None = None
+    tokens: bool = False
 
 
 @contextlib.contextmanager
@@ -42,19 +47,22 @@ def local_stack(
     with (
         _announced(state / API_URL) as api_url,
         _announced(state / AUTH_URL) as auth_url,
+        _announced(state / ISSUER_URL) as issuer_url,
         contextlib.ExitStack() as ours,
     ):
-        endpoint = place.revocation_endpoint
+        endpoint, issuer = place.revocation_endpoint, None
         if place.auth_port is not None:
             say(f"starting the authorization server on port {place.auth_port}")
             # Before the emulator, and for longer: what is left to clean up is cleaned up at once.
-            server = authorization_server(port=place.auth_port, file=state / REVOCATIONS, say=say)
+            key = kept_key(state / ISSUER_KEY) if place.tokens else None
+            server = authorization_server(port=place.auth_port, file=state / REVOCATIONS, say=say, key=key)
             url = ours.enter_context(server)
             auth_url.write_text(f"{url}\n")
-            endpoint = f"{url}{REVOKE}"
+            endpoint = endpoint or f"{url}{REVOKE}"
+            issuer = url if place.tokens else None
         say(f"starting the emulator on port {place.port}")
         emulator = ours.enter_context(running(state, port=place.port, lock=lock))
-        deployed = deploy(emulator, delegates=DELEGATES, revocation_endpoint=endpoint, say=say)
+        deployed = deploy(emulator, delegates=DELEGATES, revocation_endpoint=endpoint, issuer=issuer, say=say)
         provision(emulator, deployed=deployed, file=state / CREDENTIALS)
         tables = (deployed.table_name, deployed.audit_table_name)
         mappings = ours.enter_context(
@@ -62,6 +70,8 @@ def local_stack(
         )
         for mapping in mappings:
             say(f"delivering the stream's records to {mapping.name}")
+        if issuer is not None:
+            issuer_url.write_text(f"{issuer}\n")
         api_url.write_text(f"{deployed.api_url}\n")
         yield emulator, Access.read(state)
 

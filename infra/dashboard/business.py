@@ -1,6 +1,6 @@
 """What the store is used for: sessions, tool calls, messages, and how often writers meet."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -8,7 +8,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from infra.dashboard.metrics import LONG, Counted, counted
 from infra.dashboard.panels import Row, graph
 from infra.dashboard.watched import Watched
-from session_store.metric_names import NAMESPACE, SERVICE, STATUS, Metric, service_of
+from session_store.metric_names import SERVICE, STATUS, Metric, namespace_of, service_of
 
 SESSIONS: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.SESSIONS_CREATED),
@@ -25,35 +25,38 @@ MEETINGS: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.LARGE_SESSION),
 )
 STATUSES: Final = ("initializing", "active", "closing", "closed")
+"""As values of a dimension: of what runs, this side knows the names alone."""
+
 CENSUS: Final = "session_census"
 
 
 def business(watched: Watched) -> Iterator[Row]:
     yield [
-        graph(watched, "Sessions that began and ended", _each(SESSIONS)),
+        graph(watched, "Sessions that began and ended", _each(watched, SESSIONS)),
         *_living(watched),
-        graph(watched, "Tool calls and messages", _each(WORK)),
-        graph(watched, "Conflicts, replays, large sessions", _each(MEETINGS)),
+        graph(watched, "Tool calls and messages", _each(watched, WORK)),
+        graph(watched, "Conflicts, replays, large sessions", _each(watched, MEETINGS)),
     ]
 
 
-def _each(metrics: tuple[Counted, ...]) -> Iterator[cloudwatch.Metric]:
-    return (counted(*each) for each in metrics)
+def _each(watched: Watched, metrics: tuple[Counted, ...]) -> Iterator[cloudwatch.Metric]:
+    return (counted(watched, *each) for each in metrics)
 
 
 def _living(watched: Watched) -> Row:
     """Where they are counted at all."""
     if CENSUS not in watched.packages:
         return []
-    return [graph(watched, "Living sessions, by status", map(_in_status, STATUSES))]
+    by_status = (_census(watched, status, {STATUS: status}) for status in STATUSES)
+    return [graph(watched, "Living sessions, by status", [_census(watched, "all", {}), *by_status])]
 
 
-def _in_status(status: str) -> cloudwatch.Metric:
+def _census(watched: Watched, label: str, dimensions: Mapping[str, str]) -> cloudwatch.Metric:
     return cloudwatch.Metric(
-        namespace=NAMESPACE,
+        namespace=namespace_of(watched.config.stage),
         metric_name=Metric.LIVING_SESSIONS.value,
-        dimensions_map={SERVICE: service_of(CENSUS), STATUS: status},
+        dimensions_map={SERVICE: service_of(CENSUS), **dimensions},
         statistic="Maximum",
-        label=status,
+        label=label,
         period=LONG,
     )

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 
+from infra.cache.cluster import cluster_name
 from infra.dashboard.metrics import MINUTE, of_cluster
 from infra.dashboard.panels import Row, graph
 from infra.dashboard.watched import Watched
-from infra.dax_cluster import cluster_name
 
 
 def cache(watched: Watched) -> Iterator[Row]:

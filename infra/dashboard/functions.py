@@ -8,7 +8,7 @@ from infra import names
 from infra.dashboard.metrics import MINUTE, of_function
 from infra.dashboard.panels import Row, graph
 from infra.dashboard.watched import Watched
-from session_store.metric_names import COLD_START, FUNCTION_NAME, NAMESPACE, SERVICE, service_of
+from session_store.metric_names import COLD_START, FUNCTION_NAME, SERVICE, namespace_of, service_of
 
 
 def functions(watched: Watched) -> Iterator[Row]:
@@ -36,7 +36,7 @@ def _by_function(
 def _cold_starts(watched: Watched, package: str) -> cloudwatch.Metric:
     service = service_of(package)
     return cloudwatch.Metric(
-        namespace=NAMESPACE,
+        namespace=namespace_of(watched.config.stage),
         metric_name=COLD_START,
         dimensions_map={SERVICE: service, FUNCTION_NAME: names.function(watched.config.stage, package)},
         statistic="Sum",

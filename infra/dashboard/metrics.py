@@ -9,10 +9,10 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from infra import names
+from infra.api.rest_api import STAGE_NAME
+from infra.api.routes import Route
 from infra.dashboard.watched import Watched
-from infra.rest_api import STAGE_NAME
-from infra.routes import Route
-from session_store.metric_names import NAMESPACE, SERVICE, Metric, service_of
+from session_store.metric_names import SERVICE, Metric, namespace_of, service_of
 
 MINUTE: Final = Duration.minutes(1)
 LONG: Final = Duration.minutes(5)
@@ -21,8 +21,9 @@ Counted = tuple[str, Metric]
 """What is counted by the function of a package."""
 
 
-def counted(package: str, metric: Metric, *, statistic: str = "Sum") -> cloudwatch.Metric:
-    return _metric(NAMESPACE, metric.value, statistic, metric.value, {SERVICE: service_of(package)})
+def counted(watched: Watched, package: str, metric: Metric, *, statistic: str = "Sum") -> cloudwatch.Metric:
+    namespace = namespace_of(watched.config.stage)
+    return _metric(namespace, metric.value, statistic, metric.value, {SERVICE: service_of(package)})
 
 
 def of_api(watched: Watched, name: str, statistic: str, *, label: str = "") -> cloudwatch.Metric:

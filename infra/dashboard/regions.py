@@ -14,8 +14,6 @@ STATISTICS: Final = ("Average", "p99", "Maximum")
 LIMITS: Final = ((30_000, "Average, p99"), (60_000, "Maximum"))
 """In milliseconds: where the alarms on replication lie."""
 
-HEARTBEAT: Final = "heartbeat"
-
 
 def regions(everywhere: Sequence[Watched]) -> Iterator[Row]:
     """A row a source, a column a destination. DynamoDB counts the latency in the source."""
@@ -23,10 +21,9 @@ def regions(everywhere: Sequence[Watched]) -> Iterator[Row]:
         others = [each.region for each in everywhere if each.region != source.region]
         width = COLUMNS // (len(others) + 1)
         row = [_latency(source, destination, width=width) for destination in others]
-        if HEARTBEAT in source.packages:
-            row.append(graph(source, "Heartbeats", [counted(HEARTBEAT, Metric.HEARTBEATS)], width=width))
-        if row:
-            yield row
+        beats = counted(source, "heartbeat", Metric.HEARTBEATS)
+        row.append(graph(source, "Heartbeats", [beats], width=width))
+        yield row
 
 
 def _latency(source: Watched, destination: str, *, width: int) -> cloudwatch.IWidget:

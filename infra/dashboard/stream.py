@@ -23,7 +23,6 @@ CLEANUPS: Final[tuple[Counted, ...]] = (
     ("expiry_cleanup", Metric.CREDENTIALS_FAILED),
     ("expiry_watch", Metric.WARNED),
 )
-DEAD_LETTERS: Final = (names.STREAM_DEAD_LETTERS, names.CLEANUP_DEAD_LETTERS)
 DEPTH: Final = "ApproximateNumberOfMessagesVisible"
 AGE: Final = "ApproximateAgeOfOldestMessage"
 
@@ -31,16 +30,19 @@ AGE: Final = "ApproximateAgeOfOldestMessage"
 def stream(watched: Watched) -> Iterator[Row]:
     late = [(LATE.to_milliseconds(), "alarm")]
     age = of_function(watched, "audit_consumer", "IteratorAge", "Maximum")
+    dead_letters = [names.STREAM_DEAD_LETTERS, names.CLEANUP_DEAD_LETTERS]
+    if watched.exports:
+        dead_letters.append(names.EXPORT_DEAD_LETTERS)
     yield [
         graph(watched, "Age of the stream's records", [age], unit="ms", limits=late),
-        graph(watched, "Records of the stream", [counted(*each) for each in RECORDS]),
-        graph(watched, "Dead letters", [of_queue(watched, each, DEPTH) for each in DEAD_LETTERS]),
+        graph(watched, "Records of the stream", [counted(watched, *each) for each in RECORDS]),
+        graph(watched, "Dead letters", [of_queue(watched, each, DEPTH) for each in dead_letters]),
         graph(
-            watched, "Age of dead letters", [of_queue(watched, each, AGE) for each in DEAD_LETTERS], unit="s"
+            watched, "Age of dead letters", [of_queue(watched, each, AGE) for each in dead_letters], unit="s"
         ),
     ]
     yield [
-        graph(watched, "After sessions", [counted(*each) for each in CLEANUPS], width=12),
+        graph(watched, "After sessions", [counted(watched, *each) for each in CLEANUPS], width=12),
         graph(watched, "Clean-ups that wait", [of_queue(watched, names.CLEANUP_QUEUE, DEPTH)]),
         graph(watched, "Age of what waits longest", [of_queue(watched, names.CLEANUP_QUEUE, AGE)], unit="s"),
     ]

@@ -1,7 +1,6 @@
 """The first row: what is this, where does one read on, and which alarms are raised where."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -9,9 +8,6 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from infra.config import Config
 from infra.dashboard.panels import COLUMNS, HEIGHT, Row
 from infra.dashboard.watched import Watched
-
-MOST_ALARMS: Final = 100
-"""In one widget, as CloudWatch has it."""
 
 
 def summary(stack: Stack, everywhere: Sequence[Watched], *, config: Config) -> Iterator[Row]:

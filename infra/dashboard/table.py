@@ -27,7 +27,7 @@ def table(watched: Watched) -> Iterator[Row]:
         graph(watched, "DynamoDB's latency, p99", _by_operation(sessions), unit="ms"),
         graph(watched, "Deleted by TTL", _by_table(watched, "TimeToLiveDeletedItemCount")),
     ]
-    if watched.config.kinesis_stream:
+    if watched.changes:
         yield [
             graph(watched, "Kinesis: age of what waits", _to_kinesis(sessions, KINESIS_AGE), unit="ms"),
             graph(watched, "Kinesis: throttled, failed", _to_kinesis(sessions, *KINESIS_TROUBLE)),

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, cast
 
 from infra.config import Config
+from infra.config_values import ExportSchedule
+from infra.logged_function import LoggedFunction
 from infra.regional_stack import RegionalStack
-from infra.table_function import TableFunction
 
 if TYPE_CHECKING:
     from aws_cdk import aws_cloudwatch as cloudwatch
@@ -26,13 +27,23 @@ class Watched:
     def tables(self) -> Sequence[str]:
         return (self.config.table_name, self.config.audit_table_name)
 
+    @property
+    def exports(self) -> bool:
+        """The audit table is exported from here."""
+        return self.region == self.config.primary and self.config.audit_export is not ExportSchedule.NONE
+
+    @property
+    def changes(self) -> bool:
+        """Kinesis gets the changes of the table's copy here."""
+        return self.region == self.config.primary and self.config.kinesis_stream
+
     def title(self, text: str) -> str:
         """With the region, where there is another."""
         return f"{text} ({self.region})" if self.config.replicas else text
 
     @classmethod
     def of(cls, stack: RegionalStack, *, config: Config, region: str) -> Self:
-        functions = (child for child in stack.node.children if isinstance(child, TableFunction))
+        functions = (child for child in stack.node.children if isinstance(child, LoggedFunction))
         return cls(
             config=config,
             region=region,

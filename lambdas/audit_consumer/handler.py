@@ -54,7 +54,7 @@ def _name(record: DynamoDBRecord) -> str:
 
 
 @logger.inject_lambda_context
-@metrics.log_metrics
+@metrics.log_metrics(capture_cold_start_metric=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
     """Answer with the records that failed; Lambda delivers again from the lowest of them."""
     answer = process_partial_response(

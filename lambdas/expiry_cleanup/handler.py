@@ -45,7 +45,7 @@ def count(metric: Metric, number: int) -> None:
 
 
 @logger.inject_lambda_context
-@metrics.log_metrics
+@metrics.log_metrics(capture_cold_start_metric=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
     """Answer with the messages that failed, which alone come again."""
     cleanup.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)

@@ -18,7 +18,7 @@ watch = open_expiry_watch(read_settings(os.environ), read_watch_settings(os.envi
 
 
 @logger.inject_lambda_context
-@metrics.log_metrics
+@metrics.log_metrics(capture_cold_start_metric=True)
 def handler(_: dict[str, Any], context: LambdaContext) -> None:
     watch.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
     watched = watch.run(request_id=context.aws_request_id)

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -11,16 +11,13 @@ from session_store.background import open_heart
 from session_store.metric_names import Metric
 from session_store.settings import read_settings
 
-logger = Logger()
 metrics = Metrics()
 
 heart = open_heart(read_settings(os.environ))
 
 
-@logger.inject_lambda_context
-@metrics.log_metrics
+@metrics.log_metrics(capture_cold_start_metric=True)
 def handler(_: dict[str, Any], context: LambdaContext) -> None:
     heart.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
-    since_last_ms = heart.beat(request_id=context.aws_request_id)
+    heart.beat(request_id=context.aws_request_id)
     metrics.add_metric(name=Metric.HEARTBEATS, unit=MetricUnit.Count, value=1)
-    logger.info("beat", since_last_ms=since_last_ms)

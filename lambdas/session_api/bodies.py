@@ -10,8 +10,8 @@ from session_store.domain.times import from_iso
 from session_store.domain.tool_call import MAX_DURATION_MS
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import InvalidRequestError
+from session_store.services.births import NewSession
 from session_store.services.context import NewMessage
-from session_store.services.sessions import NewSession
 from session_store.services.tool_calls import FinishedCall
 
 SEVEN_DAYS: Final = 604_800

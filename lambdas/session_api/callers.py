@@ -7,6 +7,7 @@ from typing import Any, Final
 from session_store.domain.caller import NO_SUBJECT, Caller, Permission
 from session_store.domain.identifiers import check_identifier
 from session_store.errors import ForbiddenError, InvalidRequestError, UnauthenticatedError
+from session_store.schema import AuthorizerContext
 
 SUBJECT_HEADER: Final = "Session-Subject"
 ANYONE: Final = "*"
@@ -56,6 +57,28 @@ def iam_caller(
         tenant=tenant,
         subject=_subject(tenant, subject, delegates),
         permissions=EVERY_PERMISSION,
+        request_id=str(request_context.get("requestId", "")),
+    )
+
+
+def jwt_caller(request_context: Mapping[str, Any], *, subject: str | None) -> Caller:
+    """The caller whose token the authorizer has verified; ``subject`` is what Session-Subject says.
+
+    Raises:
+        UnauthenticatedError: no authorizer speaks of a caller.
+        ForbiddenError: a subject is named: the token names it, and no header another.
+    """
+    verified = request_context.get("authorizer") or {}
+    tenant, named = verified.get(AuthorizerContext.TENANT), verified.get(AuthorizerContext.SUBJECT)
+    if not tenant or not named:
+        raise UnauthenticatedError
+    if subject is not None:
+        raise ForbiddenError(f"The token names the subject; {SUBJECT_HEADER} may not.")
+    granted = str(verified.get(AuthorizerContext.PERMISSIONS, "")).split(" ")
+    return Caller(
+        tenant=tenant,
+        subject=named,
+        permissions=frozenset(permission for permission in Permission if permission in granted),
         request_id=str(request_context.get("requestId", "")),
     )
 

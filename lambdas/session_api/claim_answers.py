@@ -88,14 +88,14 @@ def _version(session: Session | None) -> SessionVersion | None:
 
 def recovery_answer(recovery: Recovery) -> RecoveryAnswer:
     return RecoveryAnswer(
-        in_flight=[_open_call(claim) for claim in recovery.in_flight],
-        outcome_unknown=[_open_call(claim) for claim in recovery.outcome_unknown],
+        in_flight=[open_call(claim) for claim in recovery.in_flight],
+        outcome_unknown=[open_call(claim) for claim in recovery.outcome_unknown],
         open_tasks=[],
         checkpoint=None,
     )
 
 
-def _open_call(claim: Claim) -> OpenCall:
+def open_call(claim: Claim) -> OpenCall:
     return OpenCall(
         tool_call_id=claim.tool_call_id,
         tool_name=claim.tool_name,

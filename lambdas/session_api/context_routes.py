@@ -62,7 +62,7 @@ def append_messages(request: Request) -> Reply:
         ),
         *PAGED,
     ),
-    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED),
+    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED, problems.PAYLOAD_MISSING),
 )
 def list_messages(request: Request) -> Reply:
     """List the messages of a session in the order of their ids."""

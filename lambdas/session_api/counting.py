@@ -23,6 +23,7 @@ OF_PROBLEMS: Final[Mapping[Problem, Metric]] = {
     problems.INVALID_TRANSITION: Metric.CONFLICTS,
     problems.UNEXPECTED_VERSION: Metric.CONFLICTS,
     problems.FENCED: Metric.CONFLICTS,
+    problems.PAYLOAD_MISSING: Metric.PAYLOAD_MISSING,
     problems.THROTTLED: Metric.THROTTLED,
     problems.OUTCOME_UNKNOWN: Metric.OUTCOME_UNKNOWN,
 }

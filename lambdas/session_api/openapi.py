@@ -79,7 +79,7 @@ def document() -> dict[str, Any]:
                 "variables": {"api": {"default": "example"}, "region": {"default": "us-east-1"}},
             }
         ],
-        "security": [{"sigv4": []}],
+        "security": [{"sigv4": []}, {"bearer": []}],
         "paths": dict(sorted(paths.items())),
         "components": {
             "schemas": {**dict(sorted(schemas.items())), "Problem": PROBLEM_SCHEMA},
@@ -89,7 +89,13 @@ def document() -> dict[str, Any]:
                     "in": "header",
                     "name": "Authorization",
                     "description": "AWS Signature Version 4, service `execute-api`.",
-                }
+                },
+                "bearer": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": "Where the store is deployed with `auth=jwt`; without Session-Subject.",
+                },
             },
         },
     }

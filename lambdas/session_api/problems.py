@@ -37,6 +37,7 @@ MISDIRECTED: Final = Problem("misdirected", 421, "Misdirected request")
 MISMATCH: Final = Problem("idempotency-mismatch", 422, "Idempotency mismatch")
 PRECONDITION_REQUIRED: Final = Problem("precondition-required", 428, "Precondition required")
 INTERNAL: Final = Problem("internal", 500, "Internal error")
+PAYLOAD_MISSING: Final = Problem("payload-missing", 500, "Payload missing")
 THROTTLED: Final = Problem("throttled", 503, "Throttled")
 OUTCOME_UNKNOWN: Final = Problem("outcome-unknown", 503, "Outcome unknown")
 
@@ -55,6 +56,7 @@ PROBLEMS: Final[dict[type[errors.StoreError], Problem]] = {
     errors.FencedError: FENCED,
     errors.UnreconciledError: UNRECONCILED,
     errors.PayloadTooLargeError: TOO_LARGE,
+    errors.PayloadMissingError: PAYLOAD_MISSING,
     errors.MisdirectedError: MISDIRECTED,
     errors.IdempotencyMismatchError: MISMATCH,
     errors.PreconditionRequiredError: PRECONDITION_REQUIRED,

@@ -23,7 +23,7 @@ from session_api import (
     session_routes,
     tool_call_routes,
 )
-from session_api.callers import SUBJECT_HEADER, iam_caller
+from session_api.callers import SUBJECT_HEADER, iam_caller, jwt_caller
 from session_api.counting import Counting
 from session_api.operations import OPERATIONS, Operation, Reply
 from session_api.problems import Problem, problem_body, problem_headers, problem_of
@@ -41,6 +41,7 @@ from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import encode
 from session_store.errors import InvalidRequestError, NotFoundError, StoreError
+from session_store.schema import Callers
 from session_store.settings import Settings
 
 ROUTES: Final = (
@@ -132,14 +133,16 @@ class Resolver:
     def _caller(self, event: Event, headers: Headers) -> Caller:
         context = event.get("requestContext") or {}
         subject = headers.one(SUBJECT_HEADER)
+        if self.settings.callers is Callers.JWT:
+            return jwt_caller(context, subject=subject)
         return iam_caller(context, subject=subject, delegates=self.settings.delegates)
 
     def _replied(self, operation: Operation, reply: Reply) -> Response[str]:
-        body = "" if reply.value is None else encode(reply.value).decode()
+        body = b"" if reply.value is None else encode(reply.value)
         self.counting.served(operation, reply, size=len(body))
         self.logger.info("served", operation=operation.name, status=reply.status)
         content_type = None if reply.value is None else "application/json"
-        return Response(reply.status, content_type, body, headers=dict(reply.headers))
+        return Response(reply.status, content_type, body.decode(), headers=dict(reply.headers))
 
     def _refused(self, operation: str, event: Event, error: StoreError) -> Response[str]:
         problem = problem_of(error)

@@ -3,13 +3,14 @@
 from typing import Final
 
 from session_api import problems
-from session_api.answers import ToolCallAnswer, tool_call_answer
 from session_api.claim_answers import (
     BegunToolCall,
     FinishedToolCall,
+    OpenCall,
     RecoveryAnswer,
     begun_answer,
     finished_answer,
+    open_call,
     recovery_answer,
 )
 from session_api.claim_bodies import BeginToolCall, CompleteToolCall, FailToolCall, Heartbeat, Reconcile
@@ -108,7 +109,7 @@ def fail_tool_call(request: Request) -> Reply:
     "POST",
     f"{TOOL_CALL}/heartbeat",
     body=Heartbeat,
-    answer=ToolCallAnswer,
+    answer=OpenCall,
     refusals=(*CALL_PROBLEMS, problems.FENCED),
 )
 def extend_tool_call(request: Request) -> Reply:
@@ -120,7 +121,7 @@ def extend_tool_call(request: Request) -> Reply:
         fence=request.body.fence,
         lease_seconds=request.body.lease_seconds,
     )
-    return Reply(value=tool_call_answer(claim))
+    return Reply(value=open_call(claim))
 
 
 @operation(

@@ -139,7 +139,7 @@ def change_state(request: Request) -> Reply:
     """Set, remove, increment and append keys of the state in one atomic update.
 
     With an `Idempotency-Key` the same body (and `If-Match`) again changes nothing and is answered
-    with the session as it is by then.
+    with the session as it is by then; where that is gone, 404 says nothing of what was done before.
     """
     caller, session_id, operations = request.caller, request.session_id, request.body.meaning()
     version = request.version()

@@ -62,7 +62,12 @@ def record_tool_call(request: Request) -> Reply:
     "GET",
     TOOL_CALL,
     answer=ToolCallAnswer,
-    refusals=(problems.SESSION_NOT_FOUND, problems.NOT_FOUND, problems.MISDIRECTED),
+    refusals=(
+        problems.SESSION_NOT_FOUND,
+        problems.NOT_FOUND,
+        problems.MISDIRECTED,
+        problems.PAYLOAD_MISSING,
+    ),
 )
 def get_tool_call(request: Request) -> Reply:
     """Read one tool call."""
@@ -77,7 +82,7 @@ def get_tool_call(request: Request) -> Reply:
     TOOL_CALLS,
     answer=ToolCallPage,
     query=PAGED,
-    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED),
+    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED, problems.PAYLOAD_MISSING),
 )
 def list_tool_calls(request: Request) -> Reply:
     """List the finished tool calls of a session in time order."""
@@ -90,7 +95,7 @@ def list_tool_calls(request: Request) -> Reply:
     "/sessions/{sessionId}/history",
     answer=HistoryPage,
     query=PAGED,
-    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED),
+    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED, problems.PAYLOAD_MISSING),
 )
 def get_history(request: Request) -> Reply:
     """Read a session together with a page of its finished tool calls."""

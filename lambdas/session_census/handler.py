@@ -1,9 +1,10 @@
 """Every so many minutes: how many living sessions there are."""
 
 import os
+import warnings
 from typing import Any
 
-from aws_lambda_powertools import Logger, single_metric
+from aws_lambda_powertools import Logger, Metrics, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -12,17 +13,25 @@ from session_store.metric_names import SERVICE, STATUS, Metric, service_of
 from session_store.settings import read_settings
 
 logger = Logger()
+metrics = Metrics()
+
+# A run that counted no status to its end has nothing to tell, and says so in a line of its own.
+warnings.filterwarnings("ignore", message="No application metrics to publish")
 
 census = open_census(read_settings(os.environ))
 
 
 @logger.inject_lambda_context
+@metrics.log_metrics(capture_cold_start_metric=True)
 def handler(_: dict[str, Any], context: LambdaContext) -> None:
     census.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
     counted = census.run()
     for status, living in counted.living.items():
         _tell(status, living)
-    if not counted.complete:
+    if counted.complete:
+        living = sum(counted.living.values())
+        metrics.add_metric(name=Metric.LIVING_SESSIONS, unit=MetricUnit.Count, value=living)
+    else:
         logger.warning("not all sessions were counted", counted=sorted(counted.living))
 
 

@@ -15,6 +15,7 @@ from session_store.ports import (
     SecretStorage,
     Storage,
 )
+from session_store.schema import PAYLOADS
 from session_store.services.audit_trail import StreamConsumer
 from session_store.services.census import Census
 from session_store.services.cleanup import Cleanup
@@ -48,7 +49,7 @@ def open_stream_consumer(settings: Settings, stream: StreamSettings) -> tuple[St
             url=stream.cleanup_queue_url,
             delay=stream.cleanup_delay,
         ),
-        exposure=Exposure(digested=stream.digested),
+        exposure=Exposure(digested=stream.digested, payloads=frozenset(PAYLOADS)),
         region=settings.region,
         audit_retention=settings.audit_retention,
     )

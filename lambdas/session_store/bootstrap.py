@@ -11,6 +11,7 @@ from session_store.errors import NotFoundError
 from session_store.ports import (
     Clock,
     Ids,
+    PayloadStorage,
     Storage,
 )
 from session_store.services.access import SessionAccess
@@ -22,6 +23,7 @@ from session_store.services.drain import Drain
 from session_store.services.finished_calls import FinishedCalls
 from session_store.services.free_claims import FreeClaims
 from session_store.services.keyed_sessions import KeyedSessions
+from session_store.services.payloads import Payloads
 from session_store.services.replays import Replays
 from session_store.services.running_calls import RunningCalls
 from session_store.services.sessions import Sessions
@@ -43,6 +45,7 @@ from session_store.storage.discard_pointers import pointer_reader
 from session_store.storage.heartbeat_table import HeartbeatTable
 from session_store.storage.keyed_session_table import KeyedSessionTable
 from session_store.storage.message_table import MessageTable
+from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.quarantine_bucket import QuarantineBucket
 from session_store.storage.session_table import SessionTable
 from session_store.storage.stream_history import StreamHistory
@@ -50,6 +53,7 @@ from session_store.storage.tool_call_table import ToolCallTable
 from session_store.system import RandomIds, SystemClock
 
 if TYPE_CHECKING:
+    from botocore.session import Session
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 
@@ -89,17 +93,29 @@ def dynamodb_client(*, region: str) -> "DynamoDBClient":
 
 def aws_client(service: str, *, region: str, attempts: int = 3, read_timeout: float = READ_TIMEOUT) -> Any:  # noqa: ANN401 - made at run time by its name
     """A client of any service that gives up in time."""
-    import boto3  # noqa: PLC0415 - a caller that brings its own client need not load boto3
-    from botocore.config import Config  # noqa: PLC0415 - likewise
+    from botocore.config import Config  # noqa: PLC0415 - a caller that brings its own client need not load it
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=read_timeout,
         retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=POOL,
+        # Of requests that our own code makes, and the service judges anyway.
+        parameter_validation=False,
     )
-    make: Callable[..., Any] = boto3.client
-    return make(service, region_name=region, config=config)
+    return aws_session().create_client(service, region_name=region, config=config)
+
+
+@cache
+def aws_session() -> "Session":
+    """What the clients of a function share. botocore's own: boto3 adds resources, which nothing here uses."""
+    from botocore.session import Session  # noqa: PLC0415 - likewise
+
+    from session_store.storage.service_models import ServiceModels  # noqa: PLC0415 - likewise
+
+    session = Session()
+    session.register_component("data_loader", ServiceModels())
+    return session
 
 
 def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Deadline) -> Storage:
@@ -125,14 +141,19 @@ def store_on(
     clock: Clock | None = None,
     ids: Ids | None = None,
     deadline: Deadline | None = None,
+    payloads: Callable[[], PayloadStorage] | None = None,
     dead_letters: Callable[[], DeadLetters] | None = None,
 ) -> Store:
-    """The use cases on a storage, with the machine's clock and randomness unless others are given."""
+    """The use cases on a storage, with the machine's clock and randomness unless others are given.
+
+    ``payloads`` is asked at each use of a large payload; None: there is no place for one.
+    """
     clock = clock or SystemClock()
     ids = ids or RandomIds()
     deadline = deadline or Deadline()
     events = AuditEvents(ids=ids, region=settings.region, retention=settings.audit_retention)
     access = SessionAccess(sessions=storage.sessions, clock=clock, region=settings.region)
+    large = Payloads(storage=payloads, region=settings.region)
     sessions = Sessions(
         storage=storage.sessions,
         access=access,
@@ -141,13 +162,17 @@ def store_on(
         events=events,
         region=settings.region,
     )
-    context = Context(storage=storage.messages, access=access, clock=clock, ids=ids)
+    context = Context(storage=storage.messages, access=access, payloads=large, clock=clock, ids=ids)
     return Store(
         sessions=sessions,
         keyed_sessions=KeyedSessions(storage=storage.keyed, sessions=sessions, access=access),
         context=context,
-        tool_calls=ToolCalls(storage=storage.tool_calls, access=access, clock=clock, events=events),
-        running_calls=RunningCalls(storage=storage.tool_calls, access=access, clock=clock, ids=ids),
+        tool_calls=ToolCalls(
+            storage=storage.tool_calls, access=access, payloads=large, clock=clock, events=events
+        ),
+        running_calls=RunningCalls(
+            storage=storage.tool_calls, access=access, payloads=large, clock=clock, ids=ids
+        ),
         finished_calls=FinishedCalls(
             storage=storage.tool_calls,
             access=access,
@@ -170,8 +195,13 @@ def store_on(
     )
 
 
-def open_store(settings: Settings, redrive: RedriveSettings | None = None) -> Store:
-    """The store as a function uses it: on DynamoDB, in its own region."""
+def open_store(
+    settings: Settings, redrive: RedriveSettings | None = None, *, payload_bucket: str | None = None
+) -> Store:
+    """The store as a function uses it: on DynamoDB, in its own region.
+
+    The client of S3 is made when the first large payload comes: a cold start need not pay for it.
+    """
     deadline = Deadline()
     client = dynamodb_client(region=settings.region)
 
@@ -183,8 +213,19 @@ def open_store(settings: Settings, redrive: RedriveSettings | None = None) -> St
             else open_dead_letters(settings, redrive, deadline=deadline, replay_seconds=REPLAY_SECONDS)
         )
 
+    @cache
+    def payloads() -> PayloadStorage:
+        s3 = aws_client("s3", region=settings.region, attempts=1)
+        return PayloadBucket(s3=s3, bucket=payload_bucket or "", attempts=Attempts(deadline=deadline))
+
     storage = dynamodb_storage(settings, client, deadline)
-    return store_on(storage, settings, deadline=deadline, dead_letters=dead_letters)
+    return store_on(
+        storage,
+        settings,
+        deadline=deadline,
+        payloads=None if payload_bucket is None else payloads,
+        dead_letters=dead_letters,
+    )
 
 
 def _no_dead_letters() -> NoReturn:

@@ -134,6 +134,12 @@ class PayloadTooLargeError(StoreError):
     summary = "The payload is too large."
 
 
+class PayloadMissingError(StoreError):
+    """What an item refers to is not as it was put there; facts ``size`` and ``sha256`` say what it was."""
+
+    summary = "A large payload of this session cannot be found as it was stored."
+
+
 class PreconditionRequiredError(StoreError):
     summary = "The request must carry If-Match with the version it changes."
 

@@ -4,11 +4,13 @@ from enum import StrEnum
 from typing import Final
 
 NAMESPACE: Final = "SessionStore"
+"""Each stage counts in one of its own, ``namespace_of``: two may stand in one account and region."""
+
 SERVICE: Final = "service"
 """The dimension of every metric: which function counted, as ``service_of`` names it."""
 
 STATUS: Final = "status"
-"""The second dimension of ``LivingSessions``, and of nothing else: a session's status."""
+"""The second dimension of ``LivingSessions``: a session's status. Without it, it is all of them."""
 
 
 class Property(StrEnum):
@@ -20,7 +22,7 @@ class Property(StrEnum):
 
 
 COLD_START: Final = "ColdStart"
-"""Powertools' own, in our namespace: counted by a function whose handler asks for it."""
+"""Powertools' own, in our namespace: counted by every function."""
 
 FUNCTION_NAME: Final = "function_name"
 """The dimension that it has beside ``SERVICE``."""
@@ -38,6 +40,8 @@ class Metric(StrEnum):
     """Crashes: answered 500."""
     LARGE_SESSION = "LargeSession"
     """A session's answer from 64 KiB on: its item is on the way to DynamoDB's limit."""
+    PAYLOAD_MISSING = "PayloadMissing"
+    """Answered 500: an object that an item refers to is not there, or is another."""
     SESSIONS_CREATED = "SessionsCreated"
     SESSIONS_DELETED = "SessionsDeleted"
     MESSAGES_APPENDED = "MessagesAppended"
@@ -79,10 +83,23 @@ class Metric(StrEnum):
 
     # session_census
     LIVING_SESSIONS = "LivingSessions"
-    """How many there are, by ``STATUS``: a gauge, counted every ``censusMinutes``."""
+    """How many there are, in all and by ``STATUS``: a gauge, counted every ``censusMinutes``."""
+
+    # authorizer
+    TOKENS_ACCEPTED = "TokensAccepted"
+    TOKENS_REFUSED = "TokensRefused"
+    """Answered 401; the log says why."""
+    ISSUER_UNAVAILABLE = "IssuerUnavailable"
+    """Answered 500: the issuer's keys could not be had, so nobody was let in."""
+    AUTHORIZER_CRASHED = "AuthorizerCrashed"
+    """Answered 500, for another reason."""
 
     # heartbeat
     HEARTBEATS = "Heartbeats"
+
+
+def namespace_of(stage: str) -> str:
+    return f"{NAMESPACE}/{stage}"
 
 
 def service_of(package: str) -> str:

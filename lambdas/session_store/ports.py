@@ -247,12 +247,30 @@ class ChildStorage(Protocol):
 
 
 class HeartbeatStorage(Protocol):
-    def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
-        """Keep the heartbeat of its region in the place of the one before, which is returned."""
+    def beat(self, heartbeat: Heartbeat) -> None:
+        """Keep the heartbeat of its region in the place of the one before."""
         ...
 
 
 class PayloadStorage(Protocol):
+    """Objects by key, ``schema.payload_key``: one key, one content. They are no part of any transaction."""
+
+    def put(self, key: str, text: bytes) -> None:
+        """Keep the text. Put twice, it is there once.
+
+        Raises:
+            ThrottledError: it may be there; nothing refers to it.
+        """
+        ...
+
+    def get(self, key: str) -> bytes | None:
+        """What is there, read consistently; None where nothing is, or nothing that may be read.
+
+        Raises:
+            ThrottledError
+        """
+        ...
+
     def erase_some(self, session_id: str) -> bool:
         """Delete some of a session's objects; whether there may be more."""
         ...

@@ -5,6 +5,7 @@ provisions tables, indexes and function environments from the very same ones;
 nothing else in the project spells an attribute, a key or an index.
 """
 
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
@@ -88,6 +89,10 @@ class Attribute(StrEnum):
     UP_TO = "upTo"
 
 
+PAYLOADS: Final = (Attribute.CONTENT, Attribute.INPUT, Attribute.OUTPUT, Attribute.ERROR)
+"""What callers keep here: large, and theirs."""
+
+
 class Entity(StrEnum):
     """What an item is; the value of ``Attribute.ENTITY``."""
 
@@ -142,6 +147,11 @@ def heartbeat_pk(region: str) -> str:
 def payload_prefix(session_id: str) -> str:
     """What the keys of a session's objects in the payload bucket begin with."""
     return f"{session_id}/"
+
+
+def payload_key(session_id: str, sk: str, sha256: str) -> str:
+    """Of a payload of the session's child ``sk``: the same text of the same child is the same object."""
+    return f"{payload_prefix(session_id)}{hashlib.sha256(sk.encode()).hexdigest()}/{sha256}"
 
 
 def erasure_pk(session_id: str) -> str:
@@ -223,6 +233,13 @@ OWNER_INDEX: Final = Index(
 INDEXES: Final = (STATUS_TTL_INDEX, OWNER_INDEX)
 
 
+class Callers(StrEnum):
+    """How callers say who they are: by AWS signatures, or by tokens of one issuer."""
+
+    IAM = "iam"
+    JWT = "jwt"
+
+
 class Env(StrEnum):
     """The environment of every function: set by the stacks, read by ``settings``."""
 
@@ -234,10 +251,38 @@ class Env(StrEnum):
     DELEGATES = "SESSION_DELEGATES"
     """Comma-separated principals that may send Session-Subject; ``*`` is any."""
 
+    CALLERS = "SESSION_CALLERS"
+    """``iam`` (also where it is unset): callers sign. ``jwt``: the authorizer has verified their tokens."""
+
     STATUS_SHARDS = "STATUS_SHARDS"
     AUDIT_RETENTION_DAYS = "AUDIT_RETENTION_DAYS"
     GATEWAY_DECODES_PATH = "GATEWAY_DECODES_PATH"
     """``true`` where the gateway hands the function a decoded path (the emulator; API Gateway does not)."""
+
+
+class JwtEnv(StrEnum):
+    """What the authorizer reads, and nothing else: it knows no table."""
+
+    ISSUER = "JWT_ISSUER"
+    AUDIENCE = "JWT_AUDIENCE"
+    """Comma-separated: a token is for one of them."""
+
+    JWKS_URI = "JWT_JWKS_URI"
+    ALGORITHMS = "JWT_ALGORITHMS"
+    """Comma-separated."""
+
+    ORGANISATION_CLAIM = "JWT_ORGANISATION_CLAIM"
+    ON_LOOPBACK = "JWT_ON_LOOPBACK"
+    """``true`` where the keys may come by plain HTTP from this machine."""
+
+
+class AuthorizerContext(StrEnum):
+    """What the authorizer tells the API of a caller, by API Gateway: text, each of it."""
+
+    TENANT = "tenant"
+    SUBJECT = "subject"
+    PERMISSIONS = "permissions"
+    """Separated by spaces."""
 
 
 class StreamEnv(StrEnum):
@@ -272,7 +317,12 @@ class CleanupEnv(StrEnum):
     REVOCATION_ON_LOOPBACK = "REVOCATION_ON_LOOPBACK"
     """``true`` where the endpoint may be plain HTTP on this machine."""
 
+
+class PayloadEnv(StrEnum):
+    """What those read who keep large payloads or erase them, beside the rest."""
+
     PAYLOAD_BUCKET = "PAYLOAD_BUCKET"
+    """Without one, what is too large for an item is refused."""
 
 
 class WatchEnv(StrEnum):

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from session_store.domain.identifiers import region_code
 from session_store.errors import ConfigurationError
-from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv, WatchEnv
+from session_store.schema import BusEnv, Callers, CleanupEnv, Env, PayloadEnv, RedriveEnv, StreamEnv, WatchEnv
 
 DAY: Final = 86_400
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -23,6 +23,7 @@ class Settings:
     audit_table: str
     region: str
     regions: tuple[str, ...]
+    callers: Callers
     delegates: frozenset[str]
     status_shards: int
     audit_retention: int
@@ -88,7 +89,7 @@ def read_cleanup_settings(environment: Mapping[str, str]) -> CleanupSettings:
         credential_prefix=prefix,
         revocation_endpoint=_endpoint(environment),
         revocation_client_secret=client,
-        payload_bucket=_optional(environment, CleanupEnv.PAYLOAD_BUCKET),
+        payload_bucket=read_payload_bucket(environment),
     )
 
 
@@ -132,6 +133,11 @@ def read_redrive_settings(environment: Mapping[str, str]) -> RedriveSettings | N
     )
 
 
+def read_payload_bucket(environment: Mapping[str, str]) -> str | None:
+    """Where large payloads lie; None where there is no such place."""
+    return _optional(environment, PayloadEnv.PAYLOAD_BUCKET)
+
+
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """Settings from environment variables.
 
@@ -150,6 +156,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         audit_table=_text(environment, Env.AUDIT_TABLE_NAME),
         region=region,
         regions=regions,
+        callers=_callers(environment),
         delegates=frozenset(_list(environment, Env.DELEGATES, required=False)),
         status_shards=_number(environment, Env.STATUS_SHARDS, low=1, high=64),
         audit_retention=_number(environment, Env.AUDIT_RETENTION_DAYS, low=1, high=3650) * DAY,
@@ -172,6 +179,15 @@ def _optional(environment: Mapping[str, str], name: str) -> str | None:
 def _list(environment: Mapping[str, str], name: str, *, required: bool = True) -> tuple[str, ...]:
     value = _text(environment, name) if required else environment.get(name, "")
     return tuple(entry.strip() for entry in value.split(",") if entry.strip())
+
+
+def _callers(environment: Mapping[str, str]) -> Callers:
+    value = environment.get(Env.CALLERS, Callers.IAM)
+    try:
+        return Callers(value)
+    except ValueError as error:
+        message = f"{Env.CALLERS} must be one of {', '.join(Callers)}, not {value!r}"
+        raise ConfigurationError(message) from error
 
 
 def _number(environment: Mapping[str, str], name: str, *, low: int, high: int) -> int:

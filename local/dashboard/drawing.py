@@ -89,7 +89,8 @@ def _dress(axes: Axes, *, frame: Frame) -> None:
     axes.set_xlim(frame.start / DAY, frame.end / DAY)
     # From zero, with room above; a line of nothing but zeros would have none.
     axes.set_ylim(0, max(axes.get_ylim()[1] * 1.08, 1))
-    locator = AutoDateLocator(maxticks=5)  # type: ignore[no-untyped-call]  # matplotlib has types for most
+    # Two ticks will do: matplotlib's five are too many minutes for a few hours, and it would say so.
+    locator = AutoDateLocator(minticks=2, maxticks=5)  # type: ignore[no-untyped-call]  # matplotlib has types for most
     axes.xaxis.set_major_locator(locator)
     formatter = ConciseDateFormatter(locator, show_offset=False)  # type: ignore[no-untyped-call]  # likewise
     axes.xaxis.set_major_formatter(formatter)

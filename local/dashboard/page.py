@@ -12,6 +12,7 @@ from local.dashboard.drawing import Frame, colour, draw
 from local.dashboard.shown import Shown, State
 from local.dashboard.sources import Window
 
+UNKNOWN: Final = "INSUFFICIENT_DATA"
 CODE: Final = re.compile(r"`([^`]+)`")
 _AS_CODE: Final = r"<code>\1</code>"
 
@@ -123,7 +124,9 @@ def _alarms(shown: Shown) -> str:
         f'<li class="{escape(state.lower())}">{escape(name)} <small>{escape(state)}</small></li>'
         for name, state in shown.alarms
     )
-    return f'<ul class="alarms">{"".join(items)}</ul>'
+    unknown = {state for _, state in shown.alarms} == {UNKNOWN}
+    aside = '<p class="aside">no source here: the emulator judges no alarm</p>' if unknown else ""
+    return f'<ul class="alarms">{"".join(items)}</ul>{aside}'
 
 
 def _graph(shown: Shown, window: Window) -> str:

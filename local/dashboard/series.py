@@ -19,14 +19,11 @@ class UnsupportedError(ValueError):
 _STATISTICS: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
     "Sum": math.fsum,
     "Average": lambda values: math.fsum(values) / len(values),
-    "Minimum": min,
     "Maximum": max,
-    "SampleCount": len,
 }
-_PERCENTILE: Final = re.compile(r"p(\d{1,2}(?:\.\d+)?|100)")
+_PERCENTILE: Final = re.compile(r"p(\d{1,2})")
 _OPERATORS: Final[Mapping[type[ast.operator], Callable[[float, float], float]]] = {
     ast.Add: operator.add,
-    ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
@@ -50,7 +47,7 @@ def filled(series: Series, *, period: float, start: float, end: float) -> Series
 
 def overall(values: Sequence[float], *, statistic: str) -> float:
     """One number for a whole line: what was counted in all, or else the highest it was."""
-    return math.fsum(values) if statistic in {"Sum", "SampleCount"} else max(values)
+    return math.fsum(values) if statistic == "Sum" else max(values)
 
 
 def _reducing(statistic: str) -> Callable[[Sequence[float]], float]:
@@ -65,7 +62,7 @@ def _reducing(statistic: str) -> Callable[[Sequence[float]], float]:
 
 
 def evaluate(expression: str, *, by_id: Mapping[str, Series]) -> Series:
-    """Sums, differences, products and ratios of series and numbers, ``FILL(series, number)``, ``SUM([…])``.
+    """Sums, products and ratios of series and numbers, and ``FILL(series, number)``.
 
     As in CloudWatch, there is a value where each operand has one, and none for a division by zero.
     Raises ``UnsupportedError`` for any other expression.
@@ -90,9 +87,6 @@ def _value(node: ast.expr, at: float, by_id: Mapping[str, Series]) -> float | No
         case ast.Call(func=ast.Name(id="FILL"), args=[series, ast.Constant(value=int() | float() as number)]):
             value = _value(series, at, by_id)
             return float(number) if value is None else value
-        case ast.Call(func=ast.Name(id="SUM"), args=[ast.List(elts=[_, *_] as summed)]):
-            present = [value for each in summed if (value := _value(each, at, by_id)) is not None]
-            return math.fsum(present) if present else None
         case _:
             raise UnsupportedError(f"the expression {ast.unparse(node)}")
 

@@ -8,12 +8,19 @@ from typing import Any, Final, Protocol
 from local.dashboard import emf
 from local.dashboard.body import Metric
 from local.dashboard.series import Series, aggregate
-from session_store.metric_names import NAMESPACE
+from local.deployment import STAGE
+from session_store.metric_names import namespace_of
 
 Client = Callable[[str], Any]
 """Makes the client of a service."""
 
+Named = tuple[str, str, frozenset[tuple[str, str]]]
+"""Namespace, name and dimensions of a metric."""
+
 MAX_PAGES: Final = 1000
+
+COUNTED: Final = namespace_of(STAGE)
+"""What the functions count themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +53,8 @@ class LocalStack:
 
     client: Client
     counted: emf.Counted
-    served: frozenset[tuple[str, str]] = field(default_factory=frozenset)
-    """Namespace and name of what the emulator's own CloudWatch has."""
+    served: frozenset[Named] = field(default_factory=frozenset)
+    """What the emulator's own CloudWatch has."""
 
     @classmethod
     def read(cls, client: Client) -> "LocalStack":
@@ -55,7 +62,7 @@ class LocalStack:
         return cls(
             client=client,
             counted=emf.read(_log_lines(client("logs"))),
-            served=frozenset((metric["Namespace"], metric["MetricName"]) for metric in listed),
+            served=frozenset(map(_named, listed)),
         )
 
     @property
@@ -69,7 +76,7 @@ class LocalStack:
 
     def series(self, metric: Metric, window: Window) -> Series:
         period = window.period_of(metric)
-        if metric.namespace == NAMESPACE:
+        if metric.namespace == COUNTED:
             values = (
                 (sample.at, sample.value)
                 for sample in self.counted.samples
@@ -77,14 +84,18 @@ class LocalStack:
                 and window.start <= sample.at <= window.end
             )
             return aggregate(values, statistic=metric.statistic, period=period)
-        if (metric.namespace, metric.name) not in self.served:
+        if (metric.namespace, metric.name, metric.dimensions) not in self.served:
             raise NoSourceError(self._absence(metric))
         return self._served(metric, window, period=period)
 
     def _absence(self, metric: Metric) -> str:
         """The namespace alone, where the emulator counts nothing in it: one reason for a whole panel."""
-        named = f" {metric.name}" if metric.namespace in {namespace for namespace, _ in self.served} else ""
-        return f"the emulator counts no {metric.namespace}{named}"
+        names = {name for namespace, name, _ in self.served if namespace == metric.namespace}
+        if metric.name in names:
+            return (
+                f"the emulator counts {metric.namespace} {metric.name} of some, not of all that belong here"
+            )
+        return f"the emulator counts no {metric.namespace}{f' {metric.name}' if names else ''}"
 
     def _served(self, metric: Metric, window: Window, *, period: int) -> Series:
         asked = {
@@ -103,6 +114,11 @@ class LocalStack:
         )["MetricDataResults"]
         pairs = zip(result["Timestamps"], result["Values"], strict=True)
         return dict(sorted((at.timestamp(), float(value)) for at, value in pairs))
+
+
+def _named(listed: Mapping[str, Any]) -> Named:
+    dimensions = frozenset((each["Name"], each["Value"]) for each in listed["Dimensions"])
+    return listed["Namespace"], listed["MetricName"], dimensions
 
 
 def _log_lines(logs: Any) -> Iterator[str]:  # noqa: ANN401 - a boto3 client

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from local.access import API_URL, STATE, Access
+from local.access import API_URL, ISSUER_URL, STATE, Access
 from local.credentials import OPERATOR, TENANTS
 from local.demo.end import play_end
 from local.demo.life import play_life
@@ -18,6 +18,8 @@ from local.demo.steps import DemoError
 from local.loopback import free_port
 from local.run import say
 from local.stack import FAULTS, Place, local_stack
+from session_store_client import OutcomeUnknownError
+from session_store_client.errors import UnreachableError
 
 TENANT, _ = TENANTS
 
@@ -25,22 +27,25 @@ TENANT, _ = TENANTS
 def main() -> int:
     try:
         with _access() as access:
-            play_life(access.api(TENANT), access.api(OPERATOR))
-            play_end(access, tenant=TENANT)
+            with access.client(TENANT) as client, access.client(OPERATOR) as operator:
+                play_life(client, operator)
+                play_end(access, client, tenant=TENANT)
             print("\ndone: every answer was the right one")
-    except ConnectionError:
-        print(
-            f"error: nothing answers at the URL in {STATE / API_URL}: is `make run` running?", file=sys.stderr
-        )
-        return 1
     except (DemoError, *FAULTS) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {error}{_why(error)}", file=sys.stderr)
         return 1
     return 0
 
 
+def _why(error: Exception) -> str:
+    is_silent = isinstance(error.__cause__, UnreachableError | OutcomeUnknownError)
+    return f" (the URL is in {STATE / API_URL}: is `make run` running?)" if is_silent else ""
+
+
 @contextlib.contextmanager
 def _access() -> Iterator[Access]:
+    if (STATE / ISSUER_URL).exists():
+        raise DemoError("the stack that runs here takes tokens; the demo signs: start it without AUTH=jwt")
     if (STATE / API_URL).exists():
         yield Access.read(STATE)
         return

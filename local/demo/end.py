@@ -10,31 +10,33 @@ from typing import Any, Final
 from infra import names
 from local.access import Access, Principal
 from local.credentials import OPERATOR
-from local.demo.steps import expect, shortened, show_value, step, title
+from local.demo.steps import expect, refused, shortened, show_value, step, title
 from local.deployment import STAGE
 from local.ear import Ear, HeardEvent, listening
 from local.emulator import ACCOUNT
 from session_store.domain.credential import secret_name
 from session_store.schema import Attribute, session_pk
+from session_store_client import Client
+from session_store_client.child_calls import append_messages, record_tool_call
+from session_store_client.errors import SessionNotFoundError
+from session_store_client.session_calls import change_state, create_session, get_session, move_session
 
 IDLE_SECONDS: Final = 10
 PATIENCE: Final = 60.0
 CHILDREN: Final = 3
 """Of the session: a message, a call's claim and its record."""
 
-CALL: Final = {"toolName": "search_hotels", "input": {"city": "Lisbon"}, "output": {"found": 7}}
 
-
-def play_end(access: Access, *, tenant: str) -> None:
+def play_end(access: Access, client: Client, *, tenant: str) -> None:
     """Raises:
     DemoError: something did not follow, or was another than it should be.
     """
     operator = access.principal(OPERATOR)
     reference, token = f"demo-{secrets.token_hex(4)}/token", secrets.token_hex(16)
     with _secret(operator, tenant, reference, token), listening(operator, bus=names.event_bus(STAGE)) as ear:
-        session_id = _live(access, operator, tenant=tenant, reference=reference)
+        session_id = _live(client, operator, reference=reference)
         event = _ended(ear, session_id)
-        _gone(access, operator, tenant=tenant, session_id=session_id)
+        _gone(client, operator, session_id=session_id)
         summary = _audited(operator, session_id, event)
         _revoked(access, summary, reference=reference, token=token)
 
@@ -53,21 +55,27 @@ def _secret(operator: Principal, tenant: str, reference: str, token: str) -> Ite
         manager.delete_secret(SecretId=name, ForceDeleteWithoutRecovery=True)
 
 
-def _live(access: Access, operator: Principal, *, tenant: str, reference: str) -> str:
-    api = access.api(tenant)
+def _live(client: Client, operator: Principal, *, reference: str) -> str:
     title(
         f"create a session that ends when it is not used for {IDLE_SECONDS} s, and that names the credential"
     )
-    body = {"idleTimeout": IDLE_SECONDS, "state": {"goal": "book a trip"}, "credentialRefs": [reference]}
-    session_id: str = step(api, 201, "POST", "/sessions", body)["sessionId"]
-    path = f"/sessions/{session_id}"
-    title("use it: a message, a tool call, a change")
-    step(api, 200, "POST", f"{path}/status", {"to": "active"})
-    step(api, 201, "POST", f"{path}/context", {"messages": [{"content": "A room in Lisbon, please."}]})
-    step(api, 201, "PUT", f"{path}/tool-calls/call-1", {**CALL, "durationMs": 120})
-    step(
-        api, 200, "PATCH", f"{path}/state", {"set": {"goal": "book a hotel"}, "append": {"seen": ["Lisbon"]}}
+    create = create_session(
+        idle_timeout=IDLE_SECONDS, state={"goal": "book a trip"}, credential_refs=[reference]
     )
+    session_id = step(client, create).session_id
+    title("use it: a message, a tool call, a change")
+    step(client, move_session(session_id, "active"))
+    step(client, append_messages(session_id, ["A room in Lisbon, please."]))
+    call = record_tool_call(
+        session_id,
+        "call-1",
+        tool_name="search_hotels",
+        input={"city": "Lisbon"},
+        output={"found": 7},
+        duration_ms=120,
+    )
+    step(client, call)
+    step(client, change_state(session_id, set={"goal": "book a hotel"}, append={"seen": ["Lisbon"]}))
     title("what the table has of it (Query, as the operator)")
     keys = _items(operator, session_id)
     expect(len(keys) == 1 + CHILDREN, f"there are the session and its {CHILDREN} children")
@@ -83,9 +91,9 @@ def _ended(ear: Ear, session_id: str) -> HeardEvent:
     return event
 
 
-def _gone(access: Access, operator: Principal, *, tenant: str, session_id: str) -> None:
+def _gone(client: Client, operator: Principal, *, session_id: str) -> None:
     title("the session is gone, and so are its children")
-    step(access.api(tenant), 404, "GET", f"/sessions/{session_id}")
+    refused(client, get_session(session_id), SessionNotFoundError)
     expect(_items(operator, session_id) == [], "the table has nothing of the session")
 
 

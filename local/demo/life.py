@@ -1,81 +1,96 @@
 """One session's life through the API."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Final
 
-from local.demo.steps import expect, show, step, title
-from local.signed_http import Answer, Api
+from local.demo.steps import expect, refused, show, step, title
+from session_store_client import Client
+from session_store_client.answers import ToolCall
+from session_store_client.calls import Call
+from session_store_client.child_calls import append_messages, get_history, list_messages, record_tool_call
+from session_store_client.errors import SessionClosedError, SessionNotFoundError, VersionConflictError
+from session_store_client.operator_calls import list_expiring
+from session_store_client.session_calls import (
+    change_state,
+    create_session,
+    delete_session,
+    get_session,
+    move_session,
+    replace_state,
+    touch_session,
+)
 
 CALLS: Final = (1, 2, 3)
 TRANSCRIPT: Final = (("user", "A room in Lisbon, please."), ("assistant", "Found one for 90 EUR."))
 
 
-def play_life(api: Api, operator: Api) -> None:
+def play_life(client: Client, operator: Client) -> None:
     """Every step of a session's life; stops at the first answer that is not the right one.
 
     Raises:
         DemoError
     """
     title("create a session: its id is a handle, minted by the store")
-    session = step(api, 201, "POST", "/sessions", {"idleTimeout": 600, "state": {"goal": "book a trip"}})
-    path = f"/sessions/{session['sessionId']}"
+    session_id = step(client, create_session(idle_timeout=600, state={"goal": "book a trip"})).session_id
 
     title("activate it")
-    step(api, 200, "POST", f"{path}/status", {"to": "active"})
+    step(client, move_session(session_id, "active"))
 
     title("record three tool calls at once: none of them is lost")
-    _record_in_parallel(api, path)
+    _record_in_parallel(client, session_id)
     title("record one of them again, as a retry would: it is there already")
-    step(api, 200, "PUT", f"{path}/tool-calls/call-1", _call(1))
-    history = step(api, 200, "GET", f"{path}/history")
-    expect(len(history["items"]) == len(CALLS), "the history holds each call once")
+    step(client, _call(session_id, 1))
+    history = step(client, get_history(session_id))
+    expect(len(history.items) == len(CALLS), "the history holds each call once")
 
     title("append to the transcript")
-    messages = [{"content": {"role": role, "text": text}} for role, text in TRANSCRIPT]
-    appended = step(api, 201, "POST", f"{path}/context", {"messages": messages})
+    contents = [{"role": role, "text": text} for role, text in TRANSCRIPT]
+    appended = step(client, append_messages(session_id, contents))
     title("and once more with the same ids: nothing is doubled")
-    again = [{"messageId": item["messageId"], "content": item["content"]} for item in appended["items"]]
-    step(api, 200, "POST", f"{path}/context", {"messages": again})
-    transcript = step(api, 200, "GET", f"{path}/context")
-    expect(len(transcript["items"]) == len(TRANSCRIPT), "the transcript holds each message once")
+    ids = [message.message_id for message in appended.items]
+    step(client, append_messages(session_id, contents, message_ids=ids))
+    transcript = step(client, list_messages(session_id))
+    expect(len(transcript.items) == len(TRANSCRIPT), "the transcript holds each message once")
 
     title("change the state: three operations, one atomic update, no lock")
-    changes = {"set": {"city": "Lisbon"}, "increment": {"steps": 1}, "append": {"seen": ["hotel"]}}
-    changed = step(api, 200, "PATCH", f"{path}/state", changes)
+    changes = change_state(
+        session_id, set={"city": "Lisbon"}, increment={"steps": 1}, append={"seen": ["hotel"]}
+    )
+    changed = step(client, changes)
     title("replace it at a version that is gone: refused, nothing is overwritten")
-    step(api, 412, "PUT", f"{path}/state", {}, headers={"If-Match": f'"{changed["version"] - 1}"'})
+    refused(client, replace_state(session_id, {}, version=changed.version - 1), VersionConflictError)
 
     title("touch it: a sign of life")
-    step(api, 200, "POST", f"{path}/touch")
+    step(client, touch_session(session_id))
     title("which sessions end within fifteen minutes? (operators ask this)")
-    expiring = step(operator, 200, "GET", "/ops/expiring?withinSeconds=900&limit=100")
-    expect(any(item["sessionId"] == session["sessionId"] for item in expiring["items"]), "ours is among them")
+    expiring = step(operator, list_expiring(within_seconds=900, limit=100))
+    expect(any(item.session_id == session_id for item in expiring.items), "ours is among them")
 
     title("close it: readable for a day, writable no more")
-    step(api, 200, "POST", f"{path}/status", {"to": "closing"})
-    step(api, 200, "POST", f"{path}/status", {"to": "closed"})
-    step(api, 409, "PATCH", f"{path}/state", {"set": {"city": "Porto"}})
-    step(api, 200, "GET", path)
+    step(client, move_session(session_id, "closing"))
+    step(client, move_session(session_id, "closed"))
+    refused(client, change_state(session_id, set={"city": "Porto"}), SessionClosedError)
+    step(client, get_session(session_id))
 
     title("delete it: gone at once")
-    step(api, 204, "DELETE", path)
-    step(api, 404, "GET", path)
+    step(client, delete_session(session_id))
+    refused(client, get_session(session_id), SessionNotFoundError)
 
 
-def _call(number: int) -> dict[str, Any]:
-    return {
-        "toolName": "search_hotels",
-        "input": {"city": "Lisbon", "page": number},
-        "output": {"found": number * 7, "cheapest": 89.9},
-        "durationMs": 120 + number,
-    }
+def _call(session_id: str, number: int) -> Call[ToolCall]:
+    return record_tool_call(
+        session_id,
+        f"call-{number}",
+        tool_name="search_hotels",
+        input={"city": "Lisbon", "page": number},
+        output={"found": number * 7, "cheapest": 89.9},
+        duration_ms=120 + number,
+    )
 
 
-def _record_in_parallel(api: Api, path: str) -> None:
-    def record(number: int) -> Answer:
-        return api.call("PUT", f"{path}/tool-calls/call-{number}", _call(number))
-
+def _record_in_parallel(client: Client, session_id: str) -> None:
+    calls = [_call(session_id, number) for number in CALLS]
     with ThreadPoolExecutor(len(CALLS)) as pool:
-        answers = list(pool.map(record, CALLS))
-    for number, answer in zip(CALLS, answers, strict=True):
-        show(201, "PUT", f"{path}/tool-calls/call-{number}", answer)
+        answers = [pool.submit(client.send, call) for call in calls]
+    for call, answer in zip(calls, answers, strict=True):
+        show(call, answer.result)

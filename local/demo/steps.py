@@ -1,35 +1,52 @@
 """A demo's steps: each is shown, and has to be answered as it should."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Final, TypeVar
 
-from local.signed_http import Answer, Api
+from session_store_client import Client, SessionStoreError
+from session_store_client.calls import Call
+from session_store_client.cli.shown import as_json
 
 SHOWN: Final = 160
+AnswerT = TypeVar("AnswerT")
 
 
 class DemoError(RuntimeError):
     """A step had another answer than it should; the message shows it."""
 
 
-def step(
-    api: Api,
-    status: int,
-    method: str,
-    path: str,
-    body: object = None,
-    *,
-    headers: Mapping[str, str] | None = None,
-) -> Any:  # noqa: ANN401 - a JSON body
-    return show(status, method, path, api.call(method, path, body, headers))
+def step(client: Client, call: Call[AnswerT]) -> AnswerT:
+    """Raises:
+    DemoError: the call is refused.
+    """
+    return show(call, lambda: client.send(call))
 
 
-def show(status: int, method: str, path: str, answer: Answer) -> Any:  # noqa: ANN401 - a JSON body
-    text = answer.body.decode()
-    print(f"  {method} {path}\n    {answer.status} {shortened(text)}")
-    expect(answer.status == status, f"{method} {path} is answered {status}, not {answer.status}: {text}")
-    return json.loads(text) if text else None
+def show(call: Call[AnswerT], answered: Callable[[], AnswerT]) -> AnswerT:
+    """As ``step``, with an answer that comes from elsewhere."""
+    print(f"  {call.method} {call.target}")
+    try:
+        answer = answered()
+    except SessionStoreError as error:
+        raise DemoError(f"{call.method} {call.target} was not to be refused: {error}") from error
+    print(f"    {shortened(as_json(answer)) if answer is not None else 'done'}")
+    return answer
+
+
+def refused(client: Client, call: Call[AnswerT], kind: type[SessionStoreError]) -> None:
+    """Raises:
+    DemoError: the call is answered, or refused for another reason.
+    """
+    print(f"  {call.method} {call.target}")
+    try:
+        answer: object = client.send(call)
+    except kind as error:
+        print(f"    {error.status} {shortened(str(error))}")
+    except SessionStoreError as error:
+        raise DemoError(f"{call.method} {call.target} was to be refused otherwise: {error}") from error
+    else:
+        raise DemoError(f"{call.method} {call.target} was to be refused: {answer}")
 
 
 def title(text: str) -> None:

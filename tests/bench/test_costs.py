@@ -3,7 +3,7 @@
 import pytest
 
 from bench import costs, workload
-from bench.fixed_costs import Fixed, runs_of
+from bench.fixed_costs import ENTRY_BYTES, Fixed, census, runs_of
 from bench.fixed_costs import fixed_costs as of
 from bench.prices import MILLION, PRICES, Meter, Usage, break_even_hits, total
 from bench.spending import (
@@ -13,11 +13,12 @@ from bench.spending import (
     ROUND_TRIP_SECONDS,
     Spent,
     item_bytes,
-    query_units,
+    read_units,
 )
 from bench.workload import Row
 from session_api import resolver
 from session_api.operations import OPERATIONS
+from session_store.domain.session import Status
 from session_store.metric_names import Metric
 
 
@@ -41,7 +42,16 @@ def test_usages_add_up_and_multiply() -> None:
 
 
 def test_a_request_is_billed_for_its_units_its_time_and_its_lines() -> None:
-    spent = Spent(reads=1.5, round_trips=2, messages=1, events=1, log_bytes=200, invocations=1)
+    spent = Spent(
+        reads=1.5,
+        round_trips=2,
+        messages=1,
+        events=1,
+        object_writes=3,
+        object_reads=4,
+        log_bytes=200,
+        invocations=1,
+    )
     spent.writes.update({"sessions": 2, "owner-index": 1})
     assert spent.usage().amounts == {
         Meter.WRITE: 3.0,
@@ -50,6 +60,8 @@ def test_a_request_is_billed_for_its_units_its_time_and_its_lines() -> None:
         Meter.GB_SECOND: OWN_SECONDS + 2 * ROUND_TRIP_SECONDS,
         Meter.QUEUE: 1,
         Meter.EVENT: 1,
+        Meter.OBJECT_WRITE: 3,
+        Meter.OBJECT_READ: 4,
         Meter.LOG_GB: (200 + PLATFORM_LOG_BYTES) / 1e9,
     }
 
@@ -63,9 +75,11 @@ def test_records_of_the_stream_share_a_batch() -> None:
 
 def test_what_is_spent_adds_up() -> None:
     one = Spent(reads=1, round_trips=2, messages=3, events=4, log_bytes=5, invocations=6, records=7)
+    one.object_writes, one.object_reads = 9, 10
     one.writes["audit"] = 8
     both = one + one
     assert both.writes == {"audit": 16}
+    assert (both.object_writes, both.object_reads) == (18, 20)
     assert (both.reads, both.round_trips, both.messages, both.events) == (2, 4, 6, 8)
     assert (both.log_bytes, both.invocations, both.records) == (10, 12, 14)
 
@@ -100,7 +114,7 @@ def test_a_query_reads_the_sum_of_its_items_in_steps_of_four_kilobytes(
     lengths: list[int], *, consistent: bool, units: float
 ) -> None:
     items = [{"pk": {"S": "x" * (length - 2)}} for length in lengths]
-    assert query_units(items, consistent=consistent) == units
+    assert read_units(items, consistent=consistent) == units
 
 
 def test_three_small_nodes_pay_for_themselves_above_some_five_hundred_hits_a_second() -> None:
@@ -147,12 +161,15 @@ def test_what_stands_in_the_templates_is_counted_and_priced() -> None:
         resource("AWS::Events::Rule", EventPattern={}),
         resource("AWS::Lambda::EventSourceMapping", StartingPosition="TRIM_HORIZON"),
         resource("AWS::Lambda::EventSourceMapping"),
+        resource("AWS::Lambda::Function", Handler="session_api.handler.handler"),
+        resource("AWS::Lambda::Function", Handler="session_census.handler.handler"),
+        resource("AWS::Lambda::Function", Handler="index.handler"),
     ]
     counted = {fixed.name: fixed for fixed in of(templates, a_run=Usage({Meter.INVOCATION: 1}))}
     dollars = {name: round(fixed.usage.dollars(), 2) for name, fixed in counted.items()}
     assert dollars == {
         "alarms": 0.30,
-        "metrics of the functions, at most": round(0.30 * len(Metric), 2),
+        "metrics of the functions, at most": round(0.30 * (len(Metric) + len(Status) + 2), 2),
         "metrics by route, at most": 1.50,
         "dashboards": 3.00,
         "keys": 2.00,
@@ -164,6 +181,18 @@ def test_what_stands_in_the_templates_is_counted_and_priced() -> None:
         "runs by schedule": 0.01,
         "polls of idle queues": 0.26,
     }
+
+
+def test_without_a_census_no_living_sessions_are_paid_for() -> None:
+    templates = [resource("AWS::ApiGateway::RestApi")]
+    counted = {fixed.name: fixed.count for fixed in of(templates, a_run=Usage())}
+    assert counted["metrics of the functions, at most"] == len(Metric) - 1
+
+
+def test_an_hourly_census_of_a_million_sessions_costs_some_two_dollars() -> None:
+    hourly = census(minutes=60, living=MILLION)
+    assert hourly.of(Meter.READ) == 730 * MILLION * ENTRY_BYTES / 8192
+    assert hourly.dollars() == pytest.approx(2.15, abs=0.005)
 
 
 def test_routes_that_are_not_measured_cost_nothing() -> None:

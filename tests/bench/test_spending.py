@@ -58,10 +58,25 @@ def test_a_transaction_counts_for_each_of_its_tables(client: Client) -> None:
     assert client.spending.taken().writes == {"sessions": 2.0, "audit": 2.0}
 
 
-def test_a_read_counts_as_dynamodb_tells(client: Client) -> None:
-    client.call("dynamodb", "GetItem", {"ConsumedCapacity": {"TableName": "t", "CapacityUnits": 1.5}})
+@pytest.mark.parametrize(("consistent", "units"), [(True, 3), (False, 1.5)])
+def test_a_read_counts_the_bytes_of_its_item(client: Client, *, consistent: bool, units: float) -> None:
+    """Whatever the answer says: the emulator says one unit of every item."""
+    told = {"Item": {"pk": {"S": "x" * 9000}}, "ConsumedCapacity": {"TableName": "t", "CapacityUnits": 1}}
+    client.call("dynamodb", "GetItem", told, ConsistentRead=consistent)
     spent = client.spending.taken()
-    assert (spent.reads, spent.writes) == (1.5, {})
+    assert (spent.reads, spent.writes) == (units, {})
+
+
+def test_a_read_of_nothing_counts_one_unit(client: Client) -> None:
+    client.call("dynamodb", "GetItem", {}, ConsistentRead=True)
+    assert client.spending.taken().reads == 1
+
+
+def test_a_batch_counts_each_of_its_items_by_itself(client: Client) -> None:
+    told = {"Responses": {"t": [{"pk": {"S": "x"}}, {"pk": {"S": "x" * 5000}}]}}
+    asked = {"t": {"Keys": [{}, {}, {}], "ConsistentRead": True}}
+    client.call("dynamodb", "BatchGetItem", told, RequestItems=asked)
+    assert client.spending.taken().reads == 1 + 2 + 1
 
 
 def test_a_query_counts_the_whole_items_that_it_looks_at(client: Client) -> None:

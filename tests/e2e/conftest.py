@@ -4,9 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from session_store_client import Client
 from tests.support.calls import Acting, new_subject
+from tests.support.client_calls import client_of
 from tests.support.emulator import LiveStack
 from tests.support.idle import IdleSession
+from tests.support.lossy_way import LossyWay, lossy_way
 from tests.support.raw_table import RawTable, audit_table, session_table
 
 
@@ -24,6 +27,20 @@ def raw(deployed: LiveStack) -> RawTable:
 @pytest.fixture(scope="session")
 def raw_audit(deployed: LiveStack) -> RawTable:
     return audit_table(deployed)
+
+
+@pytest.fixture(scope="session")
+def way(deployed: LiveStack) -> Iterator[LossyWay]:
+    with lossy_way(deployed.deployed.api_url) as way:
+        yield way
+
+
+@pytest.fixture
+def lossy(deployed: LiveStack, way: LossyWay) -> Iterator[Client]:
+    """A client whose answers can be lost on that way."""
+    way.forwarded.clear()
+    with client_of(deployed, "tenant-a", url=way.url) as client:
+        yield client
 
 
 @pytest.fixture(scope="session", autouse=True)

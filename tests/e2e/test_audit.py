@@ -14,8 +14,10 @@ from local.credentials import REGION
 from local.ear import Ear, HeardEvent, listening
 from local.emulator import ACCOUNT
 from session_store.domain.credential import secret_name
+from session_store.domain.differences import Difference, Operation
 from session_store.domain.json_values import JsonValue, canonical, digest
-from session_store.schema import Attribute
+from session_store.schema import Attribute, PayloadEnv, payload_prefix
+from session_store.storage.audit_items import audit_entry_from
 from tests.support.calls import (
     Acting,
     append,
@@ -163,6 +165,31 @@ def test_payloads_are_told_by_size_and_hash_alone(api: Acting, raw_audit: RawTab
     assert "confidential" not in json.dumps(raw_audit.partition(session_id))
 
 
+def test_a_large_payload_is_told_by_its_own_size_and_hash_and_goes_with_its_session(
+    api: Acting, raw_audit: RawTable, deployed: LiveStack
+) -> None:
+    bucket = deployed.variables("session_api")[PayloadEnv.PAYLOAD_BUCKET]
+    s3 = deployed.emulator.client("s3")
+    session_id = create(api)["sessionId"]
+    append(api, session_id, "confidential" + "x" * 400_000)
+
+    def objects() -> list[Any]:
+        listed = s3.list_objects_v2(Bucket=bucket, Prefix=payload_prefix(session_id))
+        return list(listed.get("Contents", []))
+
+    (kept,) = objects()
+    _, appended = trail(api, session_id, count=2)
+    assert changes(appended)["/content"] == (
+        "added",
+        None,
+        {"bytes": kept["Size"], "sha256": kept["Key"].rpartition("/")[2]},
+    )
+    assert kept["Size"] == len("confidential") + 400_002
+    assert "confidential" not in json.dumps(raw_audit.partition(session_id))
+    assert api.call("DELETE", f"/sessions/{session_id}").status == 204
+    assert eventually(lambda: not objects())
+
+
 def test_a_recorded_call_is_an_event_beside_its_changes(api: Acting) -> None:
     session_id = create(api)["sessionId"]
     for _ in range(2):
@@ -228,9 +255,9 @@ def test_a_session_that_expires_is_swept_audited_and_cleaned_up(
     assert "SessionRemoved" not in told_of
     expired = told_of["SessionExpired"]
     assert expired[Attribute.ACTOR]["S"] == EXPIRY
-    removed = json.loads(expired[Attribute.CHANGES]["S"])
-    assert {each["op"] for each in removed} == {"removed"}
-    assert {"op": "removed", "path": "/status", "old": "active"} in removed
+    removed = audit_entry_from(expired).changes
+    assert {each.operation for each in removed} == {Operation.REMOVED}
+    assert Difference(operation=Operation.REMOVED, path="/status", old="active") in removed
     assert_all_gone(raw, told_of["SessionEnded"], ear.hear_of(session_id), reason="expired")
 
 

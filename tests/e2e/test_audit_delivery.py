@@ -12,6 +12,7 @@ from local.streams.records import Record, sequence_number
 from session_store.domain.batch_answer import failed_places
 from session_store.domain.session import Session
 from session_store.schema import QUARANTINE_PREFIX, Attribute, RedriveEnv, StreamEnv
+from session_store.storage.audit_items import audit_entry_from
 from tests.support.calls import Acting
 from tests.support.delivery import delivered, eventually
 from tests.support.emulator import LiveStack
@@ -51,7 +52,7 @@ def told(found: Sequence[Item]) -> dict[str, list[tuple[str, int]]]:
     """Sequence number, and the version that the session came to, of each row, by partition."""
     numbers: dict[str, list[tuple[str, int]]] = {}
     for row in found:
-        changes = {each["path"]: each["new"] for each in json.loads(row[Attribute.CHANGES]["S"])}
+        changes = {each.path: each.new for each in audit_entry_from(row).changes}
         entry = (row[Attribute.SEQUENCE_NUMBER]["S"], changes["/version"])
         numbers.setdefault(row[Attribute.PK]["S"], []).append(entry)
     return numbers

@@ -212,15 +212,6 @@ def test_one_id_twice_in_a_request_is_refused(api: Acting, raw: RawTable, *, ato
     assert raw.partition(session_id) == before
 
 
-def test_a_message_above_the_inline_limit_is_refused(api: Acting, raw: RawTable) -> None:
-    session_id = create(api)["sessionId"]
-    append(api, session_id, "x" * (300 * 1024 - 2))
-    before = raw.partition(session_id)
-    answer = post(api, session_id, {"content": "x" * (300 * 1024 - 1)})
-    assert_problem(answer, 413, "payload-too-large", {"limit": 300 * 1024, "path": "$.messages[0].content"})
-    assert raw.partition(session_id) == before
-
-
 def test_appending_leaves_the_session_item_as_it_is(api: Acting, raw: RawTable) -> None:
     session_id = create(api)["sessionId"]
     before = raw.metadata(session_id)

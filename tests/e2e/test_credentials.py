@@ -118,9 +118,13 @@ def test_no_log_line_holds_what_callers_keep_in_the_store(deployed: LiveStack, a
     before = invocations(deployed)
     session = create(api, {"state": {"k": marker, marker: 1}, "protocol": {"token": marker}})
     path = f"/sessions/{session['sessionId']}"
-    append(api, session["sessionId"], marker)
+    append(api, session["sessionId"], marker, marker + "x" * 400_000)
     api.call("PUT", f"{path}/tool-calls/c1", tool_call(input=marker, output={marker: marker}))
     api.call("PUT", f"{path}/tool-calls/c1", tool_call(input="other", output={marker: marker}))
+    large = tool_call(input=marker + "x" * 400_000, output={marker: "y" * 400_000})
+    for _ in range(2):
+        api.call("PUT", f"{path}/tool-calls/c2", large)
+    api.call("GET", f"{path}/history")
     api.call("PATCH", f"{path}/state", {"increment": {"k": 1}, "set": {"other": marker}})
     api.call("PATCH", f"{path}/state", {"append": {marker: [1]}})
     api.call("POST", "/sessions", {marker: 1})

@@ -2,10 +2,9 @@
 
 from tests.support.calls import assert_problem
 from tests.support.idle import IdleSession
-from tests.support.raw_table import RawTable
 
 
-def test_a_session_in_use_lives_on_and_one_left_alone_ends(idle: IdleSession, raw: RawTable) -> None:
+def test_a_session_in_use_lives_on_and_one_left_alone_ends(idle: IdleSession) -> None:
     """Ten seconds of idle timeout, a touch every five for forty, then fifteen of silence."""
     touches, last_read = idle.result()
     assert [answer.status for answer in touches] == [200] * 9
@@ -14,4 +13,3 @@ def test_a_session_in_use_lives_on_and_one_left_alone_ends(idle: IdleSession, ra
     assert ends[-1] - ends[0] >= 38
     assert {answer.json["version"] for answer in touches} == {1}
     assert_problem(last_read, 404, "session-not-found")
-    assert raw.metadata(idle.session_id) is not None

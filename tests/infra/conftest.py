@@ -20,13 +20,26 @@ HASH = re.compile(r"[0-9A-F]{8}")
 
 Source = Literal["stream", "queue"]
 REGIONS = ("us-east-1", "eu-west-1", "ap-northeast-1")
+CENSUS: Mapping[str, object] = {"censusMinutes": 60}
+"""As production has it: what dev stacks leave out."""
+
 OPTIONS: Mapping[str, object] = {
+    **CENSUS,
     "webAcl": True,
     "callerAccounts": "222233334444,555566667777",
     "daxNodes": 3,
     "kinesisStream": True,
     "auditExport": "weekly",
 }
+TOKENS: Mapping[str, object] = {
+    **CENSUS,
+    "auth": "jwt",
+    "jwtIssuer": "https://issuer.example/",
+    "jwtAudience": "session-store,another",
+    "jwtAlgorithms": "RS256,EdDSA",
+}
+
+SEALED_OPTIONS: Mapping[str, object] = {**OPTIONS, "encryption": "customer_managed", "alarmTopic": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,8 +203,8 @@ def synthesize(tmp_path_factory: pytest.TempPathFactory) -> Synthesize:
 
 @pytest.fixture(scope="session")
 def dev(synthesize: Synthesize) -> Synthesized:
-    """One region and nothing set."""
-    return synthesize()
+    """One region and nothing set, but with every function."""
+    return synthesize(**CENSUS)
 
 
 @pytest.fixture(scope="session")
@@ -216,13 +229,19 @@ def sealed(synthesize: Synthesize) -> Synthesized:
 @pytest.fixture(scope="session")
 def local(synthesize: Synthesize) -> Synthesized:
     """What the emulator gets."""
-    return synthesize(target="local", stage="local", delegates="000000000000:user/tenant-a")
+    return synthesize(target="local", stage="local", delegates="000000000000:user/tenant-a", **CENSUS)
 
 
 @pytest.fixture(scope="session")
 def optional(synthesize: Synthesize) -> Synthesized:
     """One region of no account, with all that may stand around the API and the tables."""
     return synthesize(**OPTIONS)
+
+
+@pytest.fixture(scope="session")
+def optional_sealed(synthesize: Synthesize) -> Synthesized:
+    """The same under a key of our own, with a topic."""
+    return synthesize(**SEALED_OPTIONS)
 
 
 @pytest.fixture(scope="session")
@@ -238,6 +257,12 @@ def cached_apart(synthesize: Synthesize) -> Synthesized:
         auditExport="daily",
         auditExportRetentionDays=100,
     )
+
+
+@pytest.fixture(scope="session")
+def bearer(synthesize: Synthesize) -> Synthesized:
+    """Callers show tokens of an issuer."""
+    return synthesize(**TOKENS)
 
 
 @pytest.fixture(scope="session", params=["dev", "prod", "sealed", "local"])

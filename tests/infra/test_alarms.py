@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from session_store.metric_names import NAMESPACE, Metric, service_of
+from session_store.metric_names import Metric, namespace_of, service_of
 from session_store.schema import INDEXES
 from tests.infra.conftest import PACKAGES, ROOT, Synthesize, Synthesized, as_text
 
@@ -21,9 +21,10 @@ ONCE: Final[Mapping[str, tuple[float, int, int, int]]] = {
     "api-errors": (0.05, 60, 3, 5),
     "api-latency": (3000, 60, 3, 5),
     "api-crashes": (0, 300, 1, 1),
+    "payload-missing": (0, 300, 1, 1),
     "api-concurrency": (500, 60, 3, 5),
     "large-sessions": (0, HOUR, 1, 1),
-    "table-errors": (10, 300, 1, 1),
+    "table-errors": (10, 300, 2, 3),
     "transaction-conflicts": (300, 300, 2, 3),
     "stream-late": (TEN_MINUTES_MS, 300, 1, 1),
     "stream-dead-letters": (0, 60, 1, 1),
@@ -31,6 +32,7 @@ ONCE: Final[Mapping[str, tuple[float, int, int, int]]] = {
     "cleanup-late": (HOUR, 300, 1, 1),
     "cleanup-dead-letters": (0, 60, 1, 1),
     "credentials-failed": (0, 300, 1, 1),
+    "heartbeat-silent": (1, 60, 5, 5),
 }
 EACH: Final = {
     **{f"{service_of(package)}-errors": (0, 300, 1, 1) for package in PACKAGES},
@@ -43,6 +45,9 @@ EACH: Final = {
     },
 }
 EXPECTED: Final = {**ONCE, **EACH}
+SILENCES: Final = {"heartbeat-silent"}
+"""Raised where nothing is counted."""
+
 REPLICATION: Final = ("p99", "maximum", "average")
 """For each region that this one's writes go to."""
 
@@ -77,16 +82,13 @@ def seconds(alarm: Mapping[str, Any]) -> int:
     return int(period)
 
 
-def test_each_region_has_the_alarms_of_the_catalogue_and_as_many_as_that_makes(every: Synthesized) -> None:
-    functions, schedules, tables = len(PACKAGES), len(SCHEDULED), 2
+def test_each_region_has_the_alarms_of_the_catalogue_and_no_other(every: Synthesized) -> None:
     for region in every.regions:
         found = alarms(every, region=region)
         left_out = NOT_IN_THE_EMULATOR if every.deployment.config.is_local else set()
         others = [other for other in every.regions if other != region]
         pairs = {f"replication-{kind}-{other}" for kind in REPLICATION for other in others}
         assert set(found) == (set(EXPECTED) | pairs) - left_out
-        expected = 13 + 2 * functions + schedules + 2 * (tables + len(INDEXES)) + 3 * len(others)
-        assert len(found) == expected - len(left_out)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -96,10 +98,15 @@ def test_an_alarm_is_raised_above_its_threshold_in_so_many_periods(dev: Synthesi
     assert (alarm["Threshold"], seconds(alarm), periods, alarm["EvaluationPeriods"]) == EXPECTED[name]
 
 
-def test_every_alarm_is_above_something_and_missing_data_is_none(every: Synthesized) -> None:
-    for alarm in every.properties("AWS::CloudWatch::Alarm"):
-        assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
-        assert alarm["TreatMissingData"] == "notBreaching"
+def test_an_alarm_is_above_something_and_missing_data_is_none_but_where_silence_is_the_alarm(
+    every: Synthesized,
+) -> None:
+    for region in every.regions:
+        for name, alarm in alarms(every, region=region).items():
+            silence = ("LessThanThreshold", "breaching")
+            otherwise = ("GreaterThanThreshold", "notBreaching")
+            expected = silence if name in SILENCES else otherwise
+            assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == expected, name
 
 
 def test_every_regions_alarms_are_counted_together(prod: Synthesized) -> None:
@@ -120,13 +127,15 @@ def test_what_a_function_counts_itself_is_looked_for_where_it_counts_it(dev: Syn
         (each["MetricName"], each["Dimensions"][0]["Value"])
         for alarm in alarms(dev).values()
         for each in watched(alarm)
-        if each["Namespace"] == NAMESPACE
+        if each["Namespace"] == namespace_of("dev")
     }
     assert own == {
         (Metric.INTERNAL_ERROR, "session-api"),
         (Metric.LARGE_SESSION, "session-api"),
+        (Metric.PAYLOAD_MISSING, "session-api"),
         (Metric.QUARANTINED, "audit-consumer"),
         (Metric.CREDENTIALS_FAILED, "expiry-cleanup"),
+        (Metric.HEARTBEATS, "heartbeat"),
     }
 
 
@@ -190,13 +199,30 @@ def test_the_api_is_watched_at_its_stage_whether_or_not_routes_have_metrics(
 
 def test_the_runbook_says_how_many_alarms_there_are_and_what_they_are_paid_by(dev: Synthesized) -> None:
     metrics = sum(len(list(watched(alarm))) for alarm in alarms(dev).values())
-    assert f"one region has {len(EXPECTED)}, over {metrics} metrics" in RUNBOOK.read_text()
+    assert f"one region with a census has {len(EXPECTED)}, over {metrics} metrics" in RUNBOOK.read_text()
+
+
+def test_where_callers_show_tokens_the_authorizer_is_watched_by_what_it_counts(
+    dev: Synthesized, bearer: Synthesized
+) -> None:
+    more = {name: alarm for name, alarm in alarms(bearer).items() if name not in alarms(dev)}
+    assert set(more) == {"authorizer-throttles", "issuer-unavailable", "authorizer-crashes"}
+    counted = {
+        (each["MetricName"], each["Dimensions"][0]["Value"])
+        for alarm in more.values()
+        for each in watched(alarm)
+        if each["Namespace"] == namespace_of("dev")
+    }
+    assert counted == {
+        (Metric.ISSUER_UNAVAILABLE, "authorizer"),
+        (Metric.AUTHORIZER_CRASHED, "authorizer"),
+    }
 
 
 def test_every_metric_of_the_functions_is_in_the_table_with_the_function_that_counts_it() -> None:
     rows = re.findall(r"^\| `(\w+)` \| `([\w-]+)` \|", RUNBOOK.read_text(), re.MULTILINE)
     assert [name for name, _ in rows] == list(Metric)
-    assert {service for _, service in rows} == {*map(service_of, PACKAGES), service_of("heartbeat")}
+    assert {service for _, service in rows} == {*map(service_of, PACKAGES), service_of("authorizer")}
 
 
 def anchors(page: Path) -> list[str]:
@@ -210,7 +236,7 @@ def anchors(page: Path) -> list[str]:
     return [re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings]
 
 
-@pytest.mark.parametrize("fixture", ["dev", "prod", "local"])
+@pytest.mark.parametrize("fixture", ["dev", "prod", "local", "bearer"])
 def test_every_alarm_names_a_section_of_the_runbook_that_is_there(
     request: pytest.FixtureRequest, fixture: str
 ) -> None:
@@ -231,3 +257,19 @@ def test_a_section_of_the_runbook_says_what_it_means_where_to_look_and_what_to_d
     for section in sections:
         for word in ("**Means:**", "**Look:**", "**Do:**"):
             assert section.count(word) == 1, section.splitlines()[0]
+
+
+def test_alarms_of_this_stage_alone_may_publish_to_its_topic(
+    sealed: Synthesized,
+) -> None:
+    for region in sealed.regions:
+        (policy,) = sealed.properties("AWS::SNS::TopicPolicy", region=region)
+        (granted,) = (each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Allow")
+        assert (granted["Action"], granted["Principal"]) == (
+            "sns:Publish",
+            {"Service": "cloudwatch.amazonaws.com"},
+        )
+        condition = granted["Condition"]
+        assert as_text(condition["StringEquals"]["aws:SourceAccount"]) == "<AWS::AccountId>"
+        place = f"arn:aws:cloudwatch:{region}:<AWS::AccountId>"
+        assert as_text(condition["ArnLike"]["aws:SourceArn"]) == f"{place}:alarm:session-store-prod-*"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from infra.gateway_responses import PROBLEMS
-from infra.rest_api import STAGE_NAME
-from infra.routes import DOCUMENT, routes
+from infra.api.gateway_responses import PROBLEMS
+from infra.api.rest_api import STAGE_NAME
+from infra.api.routes import DOCUMENT, routes
 from session_api import problems
 from tests.infra.conftest import REGIONS, Synthesized
 

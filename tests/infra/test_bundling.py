@@ -19,6 +19,7 @@ from infra.bundling import (
     NOT_DEPLOYED,
     PROVIDED,
     SOURCES,
+    TOKEN_LOCK,
     build_layer,
     dependency_layer,
     platform_for,
@@ -28,12 +29,21 @@ from local.emulator import EXECUTABLE
 from tests.infra.conftest import Synthesized
 
 UNZIPPED_LIMIT_MB = 6
+TOKENS_LIMIT_MB = 20
+"""Of the layer that the authorizer alone has; nearly all of it is cryptography's one library."""
 
 
 @pytest.fixture(scope="module")
 def cloud_layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("cloud")
     build_layer(output, built_for=CLOUD)
+    return output / "python"
+
+
+@pytest.fixture(scope="module")
+def cloud_tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("tokens")
+    build_layer(output, built_for=CLOUD, lock=TOKEN_LOCK)
     return output / "python"
 
 
@@ -67,8 +77,7 @@ def test_the_layer_of_each_target_is_an_asset_of_its_own(dev: Synthesized, local
 def test_the_layer_and_boto3_are_all_that_a_function_needs(local_layer: Path) -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(local_layer)!r})\n"
-        "import boto3, msgspec, aws_lambda_powertools, aws_lambda_powertools.tracing\n"
-        "aws_lambda_powertools.Tracer(service='probe')\n"
+        "import botocore.session, msgspec, aws_lambda_powertools.event_handler\n"
         "print(msgspec.__file__, aws_lambda_powertools.__file__)"
     )
     done = subprocess.run(
@@ -145,14 +154,30 @@ def test_the_cloud_layer_is_small(cloud_layer: Path) -> None:
     assert size < UNZIPPED_LIMIT_MB, f"{size:.1f} MB unzipped"
 
 
+def test_the_tokens_layer_is_compiled_for_its_target_and_bounded(cloud_tokens: Path) -> None:
+    compiled = sorted(path.name for path in cloud_tokens.rglob("*.so"))
+    assert compiled == ["_cffi_backend.cpython-313-aarch64-linux-gnu.so", "_rust.abi3.so"]
+    # The header's machine: 183 is AArch64.
+    (rust,) = cloud_tokens.rglob("_rust.abi3.so")
+    assert int.from_bytes(rust.read_bytes()[18:20], "little") == 183
+    size = sum(path.stat().st_size for path in cloud_tokens.rglob("*") if path.is_file()) / 1e6
+    assert size < TOKENS_LIMIT_MB, f"{size:.1f} MB unzipped"
+
+
+def test_what_verifies_tokens_is_in_no_other_layer(cloud_layer: Path, cloud_tokens: Path) -> None:
+    assert not list(cloud_layer.glob("jwt")) + list(cloud_layer.glob("cryptography"))
+    assert (cloud_tokens / "jwt").is_dir()
+
+
 def test_what_the_runtime_brings_is_not_in_the_layer(cloud_layer: Path, local_layer: Path) -> None:
     for layer in (cloud_layer, local_layer):
         there = {path.name.split(".")[0].split("-")[0] for path in layer.iterdir()}
         assert not there & set(PROVIDED)
 
 
-def test_the_lock_pins_every_package_by_hash() -> None:
-    lines = LOCK.read_text().splitlines()
+@pytest.mark.parametrize("lock", [LOCK, TOKEN_LOCK], ids=lambda lock: lock.parent.name)
+def test_the_lock_pins_every_package_by_hash(lock: Path) -> None:
+    lines = lock.read_text().splitlines()
     pinned = [line for line in lines if line and not line.startswith((" ", "#"))]
     assert pinned
     assert all("==" in line and line.endswith("\\") for line in pinned)

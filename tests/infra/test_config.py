@@ -1,10 +1,14 @@
 """The configuration names what is wrong with it."""
 
+import os
+import subprocess
+import sys
+
 import pytest
-from aws_cdk import App
+from aws_cdk import App, region_info
 
 from infra.config import Config
-from infra.config_values import Profile, Target
+from infra.config_values import MOST_REGIONS, Profile, Target
 from infra.configuration_page import page
 from infra.context import ConfigError
 from tests.infra.conftest import ROOT
@@ -115,6 +119,11 @@ def test_a_delegate_may_be_anyone() -> None:
     ("name", "value"),
     [
         ("stage", "Prod"),
+        ("stage", "audit-x"),
+        ("regions", "us-moon-1"),
+        ("regions", "us-east-9"),
+        ("account", "\uff11" * 12),
+        ("daxNodes", "\u0663"),
         ("stage", ""),
         ("stage", "a" * 21),
         ("regions", ""),
@@ -164,12 +173,64 @@ def test_a_delegate_may_be_anyone() -> None:
         ("daxNodes", 12),
         ("profile", "test"),
         ("consistency", "strong"),
+        ("auditDigested", "content,pk"),
+        ("auth", "none"),
+        ("jwtIssuer", "idp.example.com"),
+        ("jwtIssuer", "https://idp.example.com/?tenant=a"),
+        ("jwtIssuer", "https://u@idp.example.com"),
+        ("jwtIssuer", f"https://idp.example.com/{'a' * 256}"),
+        ("jwtAudience", "a b"),
+        ("jwtJwksUri", "file:///keys"),
+        ("jwtAlgorithms", ""),
+        ("jwtAlgorithms", "HS256"),
+        ("jwtAlgorithms", "RS256,none"),
+        ("jwtOrganisationClaim", ""),
+        ("jwtOrganisationClaim", "org id"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"context '{name}' must be ") as caught:
         read(**{name: value})
     assert repr(value).strip("'") in str(caught.value)
+
+
+TOKENS = {"auth": "jwt", "jwtIssuer": "https://idp.example.com", "jwtAudience": "store"}
+
+
+def test_the_issuers_keys_are_where_most_issuers_have_them_unless_told_otherwise() -> None:
+    assert read(**TOKENS).jwks_uri == "https://idp.example.com/.well-known/jwks.json"
+    slashed = {**TOKENS, "jwtIssuer": "https://idp.example.com/tenant/"}
+    assert read(**slashed).jwks_uri == "https://idp.example.com/tenant/.well-known/jwks.json"
+    told = read(**TOKENS, jwtJwksUri="https://keys.example.com/v1/keys?app=1")
+    assert told.jwks_uri == "https://keys.example.com/v1/keys?app=1"
+
+
+@pytest.mark.parametrize(
+    ("context", "name"),
+    [
+        ({"auth": "jwt"}, "jwtIssuer"),
+        ({"auth": "jwt", "jwtIssuer": "https://idp.example.com"}, "jwtAudience"),
+        ({"auth": "jwt", "jwtAudience": "store"}, "jwtIssuer"),
+        ({**TOKENS, "auth": "iam"}, "jwtIssuer"),
+        ({"jwtAudience": "store"}, "jwtAudience"),
+        ({"jwtJwksUri": "https://idp.example.com/keys"}, "jwtJwksUri"),
+        ({**TOKENS, "delegates": "*"}, "delegates"),
+        ({**TOKENS, "callerAccounts": "111122223333"}, "callerAccounts"),
+        ({**TOKENS, "jwtIssuer": "http://127.0.0.1:4567"}, "jwtIssuer"),
+        ({**TOKENS, "jwtJwksUri": "http://127.0.0.1:4567/keys"}, "jwtJwksUri"),
+        ({**TOKENS, "target": "local", "jwtIssuer": "http://idp.example.com"}, "jwtIssuer"),
+        ({**TOKENS, "target": "local", "jwtJwksUri": "http://idp.example.com/keys"}, "jwtJwksUri"),
+    ],
+    ids=str,
+)
+def test_callers_of_two_kinds_or_of_none_are_refused(context: dict[str, object], name: str) -> None:
+    with pytest.raises(ConfigError, match=f"context '{name}' must be "):
+        read(**context)
+
+
+def test_only_the_local_stack_has_its_issuer_on_loopback() -> None:
+    url = "http://127.0.0.1:4567"
+    assert read(**{**TOKENS, "jwtIssuer": url}, target="local").jwks_uri == f"{url}/.well-known/jwks.json"
 
 
 @pytest.mark.parametrize("url", ["https://idp.example.com/oauth2/revoke?tenant=a", "https://idp:8443"])
@@ -182,3 +243,25 @@ def test_only_the_local_stack_revokes_on_loopback() -> None:
     assert read(revocationEndpoint=url, target="local").revocation_endpoint == url
     with pytest.raises(ConfigError, match="revocationEndpoint"):
         read(revocationEndpoint="http://idp.example.com/revoke", target="local")
+
+
+def test_a_dashboard_has_room_for_so_many_regions() -> None:
+    known = [name for name in region_info.RegionInfo.regions if name.partition == "aws"]
+    names = [region.name for region in known][: MOST_REGIONS + 1]
+    assert len(read(regions=names[:-1]).regions) == MOST_REGIONS
+    with pytest.raises(ConfigError, match=r"context 'regions' must be .* from 1 to 10"):
+        read(regions=names)
+
+
+def test_what_is_refused_is_said_in_a_line() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "app.py"],
+        env={**os.environ, "PYTHONPATH": "lambdas", "CDK_CONTEXT_JSON": '{"stage": "Prod"}'},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1].startswith("error: context 'stage' must be [a-z][a-z0-9]*")
+    assert "Traceback" not in done.stderr

@@ -89,7 +89,7 @@ def test_exports_grow_cold_and_go(optional: Synthesized, cached_apart: Synthesiz
 
 def test_exports_outlive_a_retained_stack(optional: Synthesized, cached_apart: Synthesized) -> None:
     kept = [one(synthesized, "AWS::S3::Bucket")["DeletionPolicy"] for synthesized in (optional, cached_apart)]
-    assert kept == ["Delete", "Retain"]
+    assert kept == ["Delete", "RetainExceptOnCreate"]
 
 
 def test_an_export_that_is_not_begun_is_told_of_in_the_primary_alone(
@@ -102,6 +102,7 @@ def test_an_export_that_is_not_begun_is_told_of_in_the_primary_alone(
             for region in synthesized.regions
             for alarm in synthesized.properties("AWS::CloudWatch::Alarm", region=region)
             if alarm["AlarmName"].endswith("-audit-export-dead-letters")
+            and alarm["AlarmDescription"].endswith("#audit-export-dead-letters")
         ]
         assert alarmed == ["us-east-1"]
 

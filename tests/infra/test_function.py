@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aws_cdk import Duration
 
-from infra.api_function import TIMEOUT
+from infra.api.function import TIMEOUT
 from session_store.schema import Env
 from tests.infra.conftest import PACKAGES, REGIONS, Synthesized, is_cdks_own
 
@@ -66,6 +66,11 @@ def test_the_environment_says_what_the_configuration_said(prod: Synthesized, pac
 
 def test_the_api_knows_the_delegates(prod: Synthesized) -> None:
     assert environment(prod, "session_api")[Env.DELEGATES] == "111122223333:role/gateway"
+
+
+def test_the_api_knows_how_callers_say_who_they_are(dev: Synthesized, bearer: Synthesized) -> None:
+    assert environment(dev, "session_api")[Env.CALLERS] == "iam"
+    assert environment(bearer, "session_api")[Env.CALLERS] == "jwt"
 
 
 def test_only_the_emulator_decodes_the_path(dev: Synthesized, local: Synthesized) -> None:

@@ -13,6 +13,23 @@ def test_every_region_beats_each_minute_and_a_late_beat_is_not_made_good(every: 
         assert every.function("heartbeat", region=region)["Timeout"] < 60
 
 
+def test_a_region_that_is_silent_for_five_minutes_raises_an_alarm_as_soon_as_it_is_to_beat(
+    every: Synthesized,
+) -> None:
+    for region in every.regions:
+        ((_, alarm),) = (
+            found
+            for found in every.resources("AWS::CloudWatch::Alarm", region=region).items()
+            if "HeartbeatSilent" in found[0]
+        )
+        rule = every.resources("AWS::Events::Rule", region=region)
+        (beating,) = (name for name in rule if "HeartbeatSchedule" in name)
+        assert beating.rpartition("/")[2] in alarm["DependsOn"]
+        watched = alarm["Properties"]
+        assert (watched["MetricName"], watched["Statistic"], watched["Period"]) == ("Heartbeats", "Sum", 60)
+        assert watched["TreatMissingData"] == "breaching"
+
+
 def test_a_beat_that_fails_raises_an_alarm_in_its_region(every: Synthesized) -> None:
     stage = every.deployment.config.stage
     for region in every.regions:

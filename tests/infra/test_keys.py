@@ -1,11 +1,15 @@
 """A key of our own: one multi-Region key, a replica in each other region, and all data at rest under it."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
 
-from tests.infra.conftest import PACKAGES, REGIONS, Synthesize, Synthesized, as_text
+from infra import names
+from tests.infra.conftest import PACKAGES, REGIONS, ROOT, Synthesize, Synthesized, as_text
 
 PRIMARY, *OTHERS = REGIONS
 IN_EACH_REGION = pytest.mark.parametrize("region", REGIONS)
@@ -19,7 +23,11 @@ TABLE_USE = {
     "kms:ReEncryptTo",
 }
 USE: Mapping[str, Mapping[str, set[str]]] = {
-    "session_api": {"dynamodb": TABLE_USE, "sqs": {"kms:Decrypt", "kms:GenerateDataKey"}},
+    "session_api": {
+        "dynamodb": TABLE_USE,
+        "sqs": {"kms:Decrypt", "kms:GenerateDataKey"},
+        "s3": {"kms:Decrypt", "kms:GenerateDataKey"},
+    },
     "audit_consumer": {
         "dynamodb": TABLE_USE,
         "sqs": {"kms:Decrypt", "kms:GenerateDataKey"},
@@ -71,17 +79,30 @@ def test_keys_are_retained_with_the_data_they_encrypt_and_go_with_data_that_go(
     sealed: Synthesized, synthesize: Synthesize
 ) -> None:
     def policies(synthesized: Synthesized) -> set[tuple[str, str]]:
-        kinds = ("AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::KMS::Alias")
+        kinds = ("AWS::KMS::Key", "AWS::KMS::ReplicaKey")
         found = [key for kind in kinds for key in synthesized.resources(kind).values()]
         return {(key["DeletionPolicy"], key["UpdateReplacePolicy"]) for key in found}
 
-    assert policies(sealed) == {("Retain", "Retain")}
+    assert policies(sealed) == {("RetainExceptOnCreate", "Retain")}
     one = synthesize(encryption="customer_managed")
     assert policies(one) == {("Delete", "Delete")}
     assert [name.partition("/")[0] for name in one.resources("AWS::KMS::Key")] == [
         "SessionStore-dev-Key-us-east-1"
     ]
     assert one.resources("AWS::KMS::ReplicaKey") == {}
+
+
+def test_no_name_that_is_always_the_same_stays_in_the_way_of_the_next_stack(
+    prod: Synthesized, sealed: Synthesized
+) -> None:
+    aliases = sealed.resources("AWS::KMS::Alias").values()
+    logs = [
+        group
+        for group in prod.resources("AWS::Logs::LogGroup").values()
+        if group["Properties"].get("LogGroupName") == names.web_acl_logs("prod")
+    ]
+    assert len(logs) == len(REGIONS)
+    assert {resource["DeletionPolicy"] for resource in (*aliases, *logs)} == {"Delete"}
 
 
 def test_a_key_is_there_before_what_it_encrypts(sealed: Synthesized) -> None:
@@ -131,6 +152,47 @@ def test_the_quarantine_is_under_the_key_of_its_region(sealed: Synthesized, regi
         assert (by["SSEAlgorithm"], as_text(by["KMSMasterKeyID"])) == ("aws:kms", key_of(region))
 
 
+def test_all_that_may_hold_data_is_under_the_key_wherever_it_stands(optional_sealed: Synthesized) -> None:
+    """What leaves the tables, what waits, and every log: of all stacks."""
+    kinds: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
+        "AWS::Kinesis::Stream": lambda found: found["StreamEncryption"]["KeyId"],
+        "AWS::Logs::LogGroup": lambda found: found["KmsKeyId"],
+        "AWS::S3::Bucket": lambda found: found["BucketEncryption"]["ServerSideEncryptionConfiguration"][0][
+            "ServerSideEncryptionByDefault"
+        ]["KMSMasterKeyID"],
+        "AWS::SNS::Topic": lambda found: found["KmsMasterKeyId"],
+        "AWS::SQS::Queue": lambda found: found["KmsMasterKeyId"],
+    }
+    key = "<SessionStore-dev-Key-us-east-1.PublishOutputFnGetAttKeyArn>"
+    for kind, named in kinds.items():
+        under = {name: as_text(named(each["Properties"])) for name, each in by_name(optional_sealed, kind)}
+        assert under == dict.fromkeys(under, key), kind
+        assert under, kind
+
+
+def by_name(synthesized: Synthesized, kind: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    return synthesized.resources(kind).items()
+
+
+def test_every_log_group_is_one_that_the_key_lets_be_encrypted(optional_sealed: Synthesized) -> None:
+    """CloudFormation begins the name of one that has none with its stack's."""
+    region = "us-east-1"
+    *_, logs = policy_of(optional_sealed, region)
+    let = [as_text(each) for each in logs["Condition"]["ArnLike"]["kms:EncryptionContext:aws:logs:arn"]]
+    for name, group in by_name(optional_sealed, "AWS::Logs::LogGroup"):
+        stack, _, logical_id = name.partition("/")
+        called = group["Properties"].get("LogGroupName", f"{stack}-{logical_id}-x")
+        arn = f"arn:aws:logs:{region}:<AWS::AccountId>:log-group:{called}"
+        assert [each for each in let if fnmatchcase(arn, each)], arn
+
+
+def test_an_export_is_written_under_the_key_by_a_role_that_may_use_it(optional_sealed: Synthesized) -> None:
+    ((_, schedule),) = by_name(optional_sealed, "AWS::Scheduler::Schedule")
+    request = json.loads(as_text(schedule["Properties"]["Target"]["Input"]))
+    key = "<SessionStore-dev-Key-us-east-1.PublishOutputFnGetAttKeyArn>"
+    assert (request["S3SseAlgorithm"], request["S3SseKmsKeyId"]) == ("KMS", key)
+
+
 @IN_EACH_REGION
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_function_may_use_its_regions_key_through_the_services_it_calls_alone(
@@ -176,9 +238,48 @@ def test_the_keys_policy_lets_in_the_account_its_alarms_and_its_logs(
     assert [as_text(each) for each in context] == [f"{place}:{group}" for group in groups]
 
 
-@IN_EACH_REGION
-def test_no_other_role_is_let_near_the_key(sealed: Synthesized, region: str) -> None:
-    of_functions = {sealed.function(package, region=region)["Role"]["Fn::GetAtt"][0] for package in PACKAGES}
-    for policy in sealed.properties("AWS::IAM::Policy", region=region):
-        if "kms:" in str(policy):
-            assert {role["Ref"] for role in policy["Roles"]} <= of_functions
+def test_no_role_of_any_stack_may_use_the_key_but_through_the_services_that_the_decision_names(
+    optional_sealed: Synthesized,
+) -> None:
+    key = "<SessionStore-dev-Key-us-east-1.PublishOutputFnGetAttKeyArn>"
+    roles = {
+        **{optional_sealed.function(each)["Role"]["Fn::GetAtt"][0]: each for each in PACKAGES},
+        **{role.rpartition("/")[2]: SCHEDULE for role in optional_sealed.of_stack("-Data", ROLE)},
+    }
+    found: set[tuple[str, str, frozenset[str]]] = set()
+    for name, policy in by_name(optional_sealed, "AWS::IAM::Policy"):
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
+            if "kms:" not in str(statement["Action"]):
+                continue
+            assert as_text(statement["Resource"]) == key
+            ((operator, condition),) = statement["Condition"].items()
+            assert (operator, list(condition)) == ("StringEquals", ["kms:ViaService"])
+            ((role, *others),) = [[each["Ref"] for each in policy["Properties"]["Roles"]]]
+            assert not others
+            services, actions = condition["kms:ViaService"], statement["Action"]
+            for service in [services] if isinstance(services, str) else services:
+                named, _, rest = service.partition(".")
+                assert rest == "us-east-1.amazonaws.com"
+                who = CLUSTER if "-Cache-" in name else roles[role]
+                told = frozenset([actions] if isinstance(actions, str) else actions)
+                found.add((named, who, told))
+    assert found == set(told_of())
+
+
+ROLE = "AWS::IAM::Role"
+SCHEDULE = "the schedule of `auditExport`"
+CLUSTER = "the cluster of `daxNodes`"
+DECISION = ROOT / "docs" / "decisions" / "0009-one-key-in-every-region.md"
+
+
+def told_of() -> Iterator[tuple[str, str, frozenset[str]]]:
+    """What the decision says: through which service who has what done with the key."""
+    table = DECISION.read_text().partition("| through | who | actions |")[2].partition("\n\n")[0]
+    for row in table.splitlines()[2:]:
+        _, services, who, actions, _ = row.split("|")
+        named = who.strip().removesuffix(", with `largePayloads`")
+        everybody = PACKAGES if named == "every function on the tables" else named.split(", ")
+        for service in services.lower().split(","):
+            for each in everybody:
+                told = frozenset(f"kms:{action}" for action in re.findall(r"`(\w+)`", actions))
+                yield service.strip(), each, told

@@ -30,18 +30,10 @@ def test_each_ordered_pair_of_regions_has_one_set_of_three_alarms(every: Synthes
         for source in every.regions
         for alarm in replication_alarms(every, region=source)
     ]
-    pairs = list(permutations(every.regions, 2))
-    assert len(pairs) == len(every.regions) * (len(every.regions) - 1)
+    pairs = permutations(every.regions, 2)
     assert sorted(watched) == sorted(
         (source, destination, kind) for source, destination in pairs for kind in ("p99", "Average", "Maximum")
     )
-
-
-def test_three_regions_are_six_pairs_and_eighteen_alarms_and_one_region_none(
-    prod: Synthesized, dev: Synthesized
-) -> None:
-    assert len(replication_alarms(prod)) == 18
-    assert replication_alarms(dev) == []
 
 
 def test_an_alarm_looks_at_the_session_table_by_a_plain_metric(prod: Synthesized) -> None:

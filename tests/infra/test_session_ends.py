@@ -69,14 +69,14 @@ def test_the_watch_runs_each_minute_and_is_over_before_the_next(every: Synthesiz
     assert every.function("expiry_watch")["Timeout"] < 60
 
 
-def test_sessions_are_counted_every_quarter_of_an_hour_unless_it_is_said_otherwise(
-    dev: Synthesized, synthesize: Synthesize
+def test_sessions_are_counted_each_hour_in_production_and_otherwise_as_often_as_is_said(
+    prod: Synthesized, synthesize: Synthesize
 ) -> None:
-    assert schedules(dev)["SessionCensusFunction"]["ScheduleExpression"] == "rate(15 minutes)"
-    hourly = synthesize(censusMinutes=60)
-    assert schedules(hourly)["SessionCensusFunction"]["ScheduleExpression"] == "rate(1 hour)"
-    assert hourly.function("session_census")["Timeout"] < 3600
-    never = synthesize(censusMinutes=0)
+    assert schedules(prod)["SessionCensusFunction"]["ScheduleExpression"] == "rate(1 hour)"
+    often = synthesize(censusMinutes=15)
+    assert schedules(often)["SessionCensusFunction"]["ScheduleExpression"] == "rate(15 minutes)"
+    assert often.function("session_census")["Timeout"] < 15 * 60
+    never = synthesize()
     assert set(schedules(never)) == {"ExpiryWatchFunction", "HeartbeatFunction"}
     assert not [one for one in never.functions() if one["Handler"].startswith("session_census")]
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from infra.rest_api import STAGE_NAME
-from infra.routes import routes
-from infra.web_acl import GROUPS, SECRET_HEADERS
+from infra.api.rest_api import STAGE_NAME
+from infra.api.routes import routes
+from infra.api.web_acl import GROUPS, SECRET_HEADERS
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID
 from tests.infra.conftest import Synthesized, as_text
 

@@ -4,11 +4,10 @@ import secrets
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import boto3
 import pytest
 
 from local.emulator import Emulator
-from session_store.bootstrap import dynamodb_client, dynamodb_storage
+from session_store.bootstrap import aws_session, dynamodb_client, dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.ports import Storage
 from session_store.settings import Settings
@@ -35,7 +34,7 @@ def dynamodb(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> "DynamoDBCl
     """The product's client, a test's own, so that what the test hooks into it goes with it."""
     for name, value in emulator.environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    aws_session.cache_clear()
     return dynamodb_client(region=REGION)
 
 

@@ -9,9 +9,11 @@ from session_store.bootstrap import store_on
 from session_store.domain.json_values import encode
 from session_store.domain.session import Session
 from session_store.ports import Storage
-from session_store.services.payloads import INLINE_LIMIT
+from session_store.services.payloads import INLINE_LIMIT, LARGEST
+from session_store.services.tool_calls import FinishedCall
+from session_store.storage.memory_surroundings import MemoryPayloads
 from tests.support.api import Answer, StoreApi
-from tests.support.samples import NOW_MS, a_call, a_message, a_settlement, an_event, kept, settings
+from tests.support.samples import ALICE, NOW_MS, a_call, a_message, a_settlement, an_event, kept, settings
 from tests.support.world import SettableClock
 
 MOST_BYTES: Final = 6_291_556
@@ -80,3 +82,29 @@ def record_calls(storage: Storage, session: Session, *, output: str, count: int)
     for number in range(count):
         claim, record = a_call(session, f"c{number:02}", started_at=NOW_MS + number, output=output)
         assert storage.tool_calls.settle(a_settlement(claim, record, an_event(session)))
+
+
+@pytest.mark.parametrize("of_state", CHARACTERS.values(), ids=CHARACTERS.keys())
+@pytest.mark.parametrize("of_calls", ['"', "\x01", "x"], ids=["quotes", "controls", "letters"])
+def test_the_largest_calls_beside_the_largest_session_come_in_answers_that_fit(
+    storage: Storage, of_state: str, of_calls: str
+) -> None:
+    session = kept(storage, state={"k": of_state * (ITEM // len(of_state.encode()))})
+    bucket = MemoryPayloads()
+    store = store_on(storage, settings(), clock=SettableClock(), payloads=lambda: bucket)
+    output = of_calls * ((LARGEST - 100) // (len(encode(of_calls)) - 2))
+    sizes = [1, LARGEST, LARGEST // 2, LARGEST, 1]
+    for number, size in enumerate(sizes):
+        call = FinishedCall(
+            tool_call_id=f"c{number}",
+            tool_name="search",
+            input=None,
+            output=output[: size * len(output) // LARGEST],
+            error=None,
+            duration_ms=0,
+            started_at=NOW_MS + number,
+        )
+        assert store.tool_calls.record(ALICE, session.session_id, call).created
+    answers = every_answer(StoreApi(store), f"/sessions/{session.session_id}/history")
+    assert [item["toolCallId"] for item in items(answers)] == [f"c{number}" for number in range(len(sizes))]
+    assert items(answers)[1]["output"] == output

@@ -12,11 +12,11 @@ from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.session import Author, Status
 from session_store.domain.state_operations import StateOperations
 from session_store.ports import Storage
+from session_store.services.births import NewSession
 from session_store.services.call_ends import Outcome, SessionChange
 from session_store.services.context import NewMessage
 from session_store.services.free_claims import ClaimOutcome, NewClaim
 from session_store.services.running_calls import NewCall
-from session_store.services.sessions import NewSession
 from session_store.services.tool_calls import FinishedCall
 from session_store.settings import Settings
 from tests.support.faults import Spending, watch_spending

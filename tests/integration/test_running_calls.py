@@ -18,9 +18,9 @@ from session_store.errors import (
     ThrottledError,
 )
 from session_store.ports import Storage
+from session_store.services.births import NewSession
 from session_store.services.free_claims import ClaimOutcome, NewClaim
 from session_store.services.running_calls import NewCall
-from session_store.services.sessions import NewSession
 from session_store.settings import Settings
 from tests.support.api import Answer, StoreApi
 from tests.support.crowd import at_once

@@ -245,7 +245,7 @@ class Objects:
 def objects(request: pytest.FixtureRequest) -> Objects:
     if request.param == "memory":
         memory = MemoryPayloads()
-        return Objects(payloads=memory, put=memory.keys.add, keys=lambda: set(memory.keys))
+        return Objects(payloads=memory, put=lambda key: memory.put(key, b"x"), keys=lambda: set(memory.texts))
     s3 = request.getfixturevalue("emulator").client("s3")
     bucket = f"payloads-{random.token_hex(4)}"
     s3.create_bucket(Bucket=bucket)

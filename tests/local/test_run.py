@@ -75,3 +75,22 @@ def test_with_another_endpoint_no_port_is_needed_for_ours() -> None:
     elsewhere = "http://127.0.0.1:9/revoke"
     place = read_place({"PORT": "65535", "REVOCATION_ENDPOINT": elsewhere})
     assert place == Place(port=65535, auth_port=None, revocation_endpoint=elsewhere)
+
+
+def test_callers_show_tokens_where_that_is_asked_for() -> None:
+    assert read_place({"AUTH": "jwt"}) == Place(port=4566, auth_port=4567, tokens=True)
+    assert read_place({"AUTH": "iam"}) == read_place({"AUTH": ""}) == read_place({})
+
+
+def test_with_tokens_our_server_is_there_whoever_revokes() -> None:
+    elsewhere = "http://127.0.0.1:9/revoke"
+    place = read_place({"AUTH": "jwt", "REVOCATION_ENDPOINT": elsewhere})
+    assert place == Place(port=4566, auth_port=4567, revocation_endpoint=elsewhere, tokens=True)
+
+
+def test_another_way_of_calling_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AUTH", "basic")
+    assert main(tmp_path) == 1
+    assert capsys.readouterr().err == "error: AUTH must be one of iam, jwt, got 'basic'\n"

@@ -113,9 +113,16 @@ def test_the_event_tells_of_its_end(ended: Ended) -> None:
     assert (detail["credentialsRevoked"], detail["credentialsFailed"]) == ([REFERENCE], [])
 
 
+def is_kept(entry: Mapping[str, Any]) -> bool:
+    """Whether a session stayed at its version."""
+    paths = {change["path"] for change in entry["changes"]}
+    return entry["eventName"] == "SessionChanged" and "/version" not in paths
+
+
 def test_the_audit_has_each_change_with_its_differences(ended: Ended, operator: Principal) -> None:
     entries = audit(operator, ended.session_id)
-    assert [entry["eventName"] for entry in entries if entry["kind"] == "change"] == [
+    # A slow machine lets the window slide, and the watch marks what ends soon: neither is a version.
+    assert [entry["eventName"] for entry in entries if entry["kind"] == "change" and not is_kept(entry)] == [
         "SessionCreated",
         "SessionChanged",
         "MessageCreated",

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import boto3
 import pytest
 
 from session_store import storage
+from session_store.bootstrap import aws_session
 from session_store.storage import codec
 
 
@@ -93,13 +93,13 @@ def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsCalls]:
     for module in [module for name, module in sys.modules.items() if name.startswith(storage.__name__)]:
         if getattr(module, "from_item", None) is codec.from_item and module is not codec:
             monkeypatch.setattr(module, "from_item", watched)
-    session = boto3.Session()
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", session)
-    events = session.events
+    aws_session.cache_clear()
+    events = aws_session().get_component("event_emitter")
     calls.events = events
     events.register("provide-client-params", note)
     events.register("after-call", note_answer)
     yield calls
+    aws_session.cache_clear()
 
 
 @dataclass(frozen=True, order=True)
@@ -169,8 +169,13 @@ def _batch(action: str) -> Callable[[Mapping[str, Any]], Iterator[Permission]]:
     return lambda parameters: (Permission(action, table) for table in parameters["RequestItems"])
 
 
-def _put_object(parameters: Mapping[str, Any]) -> Iterator[Permission]:
-    yield Permission("s3:PutObject", f"{parameters['Bucket']}/{parameters['Key']}")
+def _object(action: str) -> Callable[[Mapping[str, Any]], Iterator[Permission]]:
+    return lambda parameters: iter([Permission(action, f"{parameters['Bucket']}/{parameters['Key']}")])
+
+
+def _delete_objects(parameters: Mapping[str, Any]) -> Iterator[Permission]:
+    for each in parameters["Delete"]["Objects"]:
+        yield Permission("s3:DeleteObject", f"{parameters['Bucket']}/{each['Key']}")
 
 
 def _put_events(parameters: Mapping[str, Any]) -> Iterator[Permission]:
@@ -188,7 +193,9 @@ _OTHERS: Final[Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Iterator[P
     # An iterator names no stream: this one's is the one that the iterator was asked of.
     ("dynamodbstreams", "GetRecords"): lambda _: iter([Permission("dynamodb:GetRecords", "stream")]),
     ("events", "PutEvents"): _put_events,
-    ("s3", "PutObject"): _put_object,
+    ("s3", "DeleteObjects"): _delete_objects,
+    ("s3", "GetObject"): _object("s3:GetObject"),
+    ("s3", "PutObject"): _object("s3:PutObject"),
 }
 
 

@@ -63,7 +63,6 @@ def loaded_consumer(places: Places, monkeypatch: pytest.MonkeyPatch) -> Iterator
         "QUARANTINE_BUCKET": places.table,
         "POWERTOOLS_SERVICE_NAME": "audit-consumer",
         "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
-        "POWERTOOLS_TRACE_DISABLED": "true",
     }
     for name, value in variables.items():
         monkeypatch.setenv(name, value)

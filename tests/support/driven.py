@@ -11,35 +11,23 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from local.emulator import ACCOUNT, Emulator
-from local.signed_http import Answer
 from session_store import schema
-from session_store.bootstrap import dynamodb_storage
-from session_store.deadline import Deadline
 from session_store.domain.credential import secret_name
-from session_store.domain.session import Owner
-from session_store.ports import Storage
-from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv
+from session_store.schema import CleanupEnv, payload_key
 from session_store.storage.cleanup_queue import message_of
 from tests.support.aws_calls import AwsCalls, recording
-from tests.support.calls import append, create, create_in, message_id, move, running_call, tool_call
+from tests.support.driven_api import drive_api
 from tests.support.ended import an_end, left_behind
-from tests.support.every_call import every_read, every_write
-from tests.support.gateway import rest_event
+from tests.support.ground import OWNER, Ground
+from tests.support.issuer import KEY_ID, jwk, rsa_key, token
 from tests.support.lambda_context import Context
-from tests.support.redrive import Places
-from tests.support.revocation import AuthorizationServer
-from tests.support.samples import a_session, settings
+from tests.support.samples import a_session
 
-PRINCIPAL: Final = f"arn:aws:iam::{ACCOUNT}:user/tenant-a"
-OWNER: Final = Owner(tenant=f"{ACCOUNT}:user/tenant-a", subject="-")
 VARIABLES: Final = frozenset(
     str(value)
     for name, variables in vars(schema).items()
@@ -51,185 +39,8 @@ VARIABLES: Final = frozenset(
 MOST_KEYS: Final = 64
 SERVICE: Final = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 
-
-@dataclass(frozen=True, kw_only=True)
-class Ground:
-    """Where the functions are driven: what their environment names, in the emulator."""
-
-    places: Places
-    bus: str
-    server: AuthorizationServer
-
-    @property
-    def emulator(self) -> Emulator:
-        return self.places.emulator
-
-    @property
-    def storage(self) -> Storage:
-        """Through a client that nobody records."""
-        tables = settings(table=self.places.table, audit_table=self.places.audit_table)
-        return dynamodb_storage(tables, self.emulator.client("dynamodb"), Deadline())
-
-    @property
-    def stands_for(self) -> Mapping[str, str]:
-        """What a variable has here for what the template has there, by its name."""
-        return {
-            Env.TABLE_NAME: self.places.table,
-            Env.AUDIT_TABLE_NAME: self.places.audit_table,
-            BusEnv.EVENT_BUS_NAME: self.bus,
-            StreamEnv.CLEANUP_QUEUE_URL: self.places.urls["again"],
-            StreamEnv.QUARANTINE_BUCKET: self.places.table,
-            RedriveEnv.STREAM_DEAD_LETTERS_URL: self.places.urls["stream"],
-            RedriveEnv.CLEANUP_DEAD_LETTERS_URL: self.places.urls["cleanup"],
-            RedriveEnv.CONSUMER_FUNCTION: self.places.table,
-            CleanupEnv.REVOCATION_ENDPOINT: self.server.url,
-        }
-
-    def environment(self, template: Mapping[str, str]) -> dict[str, str]:
-        here = {name: self.stands_for.get(name, value) for name, value in template.items()}
-        unknown = {name: value for name, value in here.items() if "<" in value}
-        assert not unknown, f"what stands in the emulator for {unknown}? {__name__}.Ground.stands_for"
-        return {**here, **self.emulator.environment, "POWERTOOLS_TRACE_DISABLED": "true"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class InHand:
-    """The API's handler, called as the gateway would call it; ``routes`` are those that were."""
-
-    module: Any
-    routes: set[tuple[str, str]]
-
-    def call(
-        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
-    ) -> Answer:
-        url = urlsplit(path)
-        event = rest_event(
-            method,
-            url.path,
-            body=body,
-            headers=headers,
-            query=dict(parse_qsl(url.query)),
-            principal=PRINCIPAL,
-        )
-        self.routes.add((method, url.path))
-        event["requestContext"]["requestId"] = str(uuid.uuid4())
-        answer = self.module.handler(event, Context("session-api"))
-        fields = {name.lower(): values[-1] for name, values in answer["multiValueHeaders"].items()}
-        return Answer(status=answer["statusCode"], headers=fields, body=answer["body"].encode())
-
-
 Drive = Callable[[Any, Ground], None]
 """Of the loaded handler's module, on the ground."""
-
-
-def drive_api(module: Any, ground: Ground) -> None:
-    api = InHand(module=module, routes=set())
-    session_id = create_in(api, "active")
-    early = api.call("PUT", f"/sessions/{session_id}/tool-calls/early", tool_call())
-    assert early.status == 201, early
-    append(api, session_id, "one")
-    writes = every_write(api, session_id)
-    # To what another of these writes has made a number.
-    assert writes.pop("append").status == 400
-    _succeed(writes)
-    _succeed({"append": api.call("PATCH", f"/sessions/{session_id}/state", {"append": {"list": [1]}})})
-    # Said again, as a retry would: what is there is read and compared.
-    twice = {"messages": [{"content": "late", "messageId": message_id()} for _ in range(2)], "atomic": True}
-    _succeed({str(n): api.call("POST", f"/sessions/{session_id}/context", twice) for n in (1, 2)})
-    again = api.call("PUT", f"/sessions/{session_id}/tool-calls/early", tool_call())
-    _run_calls(api, f"/sessions/{session_id}/tool-calls")
-    _claim_keys(api)
-    lists = {
-        path: api.call("GET", path)
-        for path in (
-            "/health",
-            "/sessions?limit=5",
-            "/sessions?status=active",
-            f"/sessions/{session_id}/audit",
-            "/ops/expiring?withinSeconds=900",
-        )
-    }
-    _succeed({"again": again, **every_read(api, session_id), **lists})
-    soon = create(api, {"idleTimeout": 60})["sessionId"]
-    _succeed({"drain": api.call("POST", "/ops/drain", {"withinSeconds": 61}), "look": read_of(api, soon)})
-    for step in ("closing", "closed"):
-        assert move(api, session_id, step).status == 200
-    # A closed session takes no message but one that it has.
-    _succeed({"replay": api.call("POST", f"/sessions/{session_id}/context", twice)})
-    assert api.call("DELETE", f"/sessions/{session_id}").status == 204
-    _redrive(api, ground)
-    _every_route(api)
-
-
-def _run_calls(api: InHand, path: str) -> None:
-    """One that completes with a change of its session, one that fails, one that nobody hears of."""
-    fences = {
-        call_id: api.call("POST", path, running_call(call_id, attemptId="a")).json["fence"]
-        for call_id in ("completes", "fails", "runs")
-    }
-    done = {
-        "fence": fences["completes"],
-        "output": 1,
-        "state": {"set": {"by": "call"}},
-        "messages": [{"content": 1, "messageId": message_id()}],
-    }
-    beat = {"fence": fences["runs"], "leaseSeconds": 3600}
-    _succeed(
-        {
-            "complete": api.call("POST", f"{path}/completes/complete", done),
-            "again": api.call("POST", f"{path}/completes/complete", done),
-            "fail": api.call("POST", f"{path}/fails/fail", {"fence": fences["fails"], "error": 1}),
-            "heartbeat": api.call("POST", f"{path}/runs/heartbeat", beat),
-        }
-    )
-    assert api.call("POST", f"{path}/runs/reconcile", {"outcome": "retry"}).status == 409
-
-
-def _claim_keys(api: InHand) -> None:
-    """Of a key that is at home here, which one of many is."""
-    tries = ((f"/claims/{uuid.uuid4()}", {"input": 1}) for _ in range(MOST_KEYS))
-    key, begun = next(
-        (path, answer) for path, body in tries if (answer := api.call("PUT", path, body)).status == 201
-    )
-    fence = begun.json["fence"]
-    _succeed({"heartbeat": api.call("POST", f"{key}/heartbeat", {"fence": fence, "leaseSeconds": 90})})
-    assert api.call("POST", f"{key}/reconcile", {"outcome": "retry"}).status == 409
-    _succeed({"complete": api.call("POST", f"{key}/complete", {"fence": fence, "output": 1})})
-    assert api.call("POST", f"{key}/fail", {"fence": fence, "error": 1}).status == 422
-    _succeed({"read": api.call("GET", key)})
-
-
-def read_of(api: InHand, session_id: str) -> Answer:
-    return api.call("GET", f"/sessions/{session_id}")
-
-
-def _redrive(api: InHand, ground: Ground) -> None:
-    """A letter of each queue that can be done, and one that stays."""
-    places = ground.places
-    records = places.records()
-    places.discard(records[:2])
-    places.discard(records[2:3])
-    places.poison(records[2]["dynamodb"]["SequenceNumber"])
-    places.discard_end(an_end(a_session()))
-    _succeed({"look": api.call("GET", "/ops/dlq"), "redrive": api.call("POST", "/ops/dlq/redrive", {})})
-    places.poison()
-    _succeed({"redrive": api.call("POST", "/ops/dlq/redrive", {})})
-
-
-def _every_route(api: InHand) -> None:
-    from infra.routes import routes  # noqa: PLC0415 - it reads a file
-
-    def fits(path: str, template: str) -> bool:
-        parts = list(zip(path.split("/"), template.split("/"), strict=False))
-        same = len(path.split("/")) == len(template.split("/"))
-        return same and all(given == wanted or wanted.startswith("{") for given, wanted in parts)
-
-    missing = [
-        (route.method, route.path)
-        for route in routes()
-        if not any(method == route.method and fits(path, route.path) for method, path in api.routes)
-    ]
-    assert missing == [], f"routes that no drive takes: {missing}"
 
 
 def drive_consumer(module: Any, ground: Ground) -> None:
@@ -253,6 +64,8 @@ def drive_cleanup(module: Any, ground: Ground) -> None:
     name = secret_name(prefix, OWNER.tenant, f"token-{session.session_id}")
     secret = json.dumps({"token": "the token"})
     ground.emulator.client("secretsmanager").create_secret(Name=name, SecretString=secret)
+    key = payload_key(session.session_id, "context#message", "sha256")
+    ground.emulator.client("s3").put_object(Bucket=ground.payloads, Key=key, Body=b"1")
     end = an_end(session, owner=OWNER, credential_refs=(f"token-{session.session_id}",))
     record = {"messageId": "message", "body": message_of(end), "eventSource": "aws:sqs", "attributes": {}}
     answer = module.handler({"Records": [record]}, Context("expiry-cleanup"))
@@ -269,16 +82,33 @@ def drive_watch(module: Any, ground: Ground) -> None:
     assert warned.warned_ttl == soon.ttl
 
 
-def _succeed(answers: Mapping[str, Answer]) -> None:
-    failed = {name: answer for name, answer in answers.items() if not 200 <= answer.status < 300}
-    assert not failed, failed
+def drive_heartbeat(module: Any, _: Ground) -> None:
+    for _run in range(2):
+        module.handler({}, Context("heartbeat"))
+
+
+def drive_census(module: Any, ground: Ground) -> None:
+    ground.storage.sessions.create(a_session(ttl=int(time.time()) + 600, owner=OWNER))
+    module.handler({}, Context("session-census"))
+
+
+def drive_authorizer(module: Any, _: Ground) -> None:
+    """It uses nothing of AWS: the keys that it fetches are its issuer's."""
+    module.keys.fetch = lambda: {KEY_ID: jwk(rsa_key())}
+    shown = token(iss=module.settings.issuer, aud=module.settings.audience[0])
+    arn = "arn:aws:execute-api:us-east-1:111122223333:abc123/v1/GET/sessions"
+    event = {"type": "TOKEN", "authorizationToken": f"Bearer {shown}", "methodArn": arn}
+    assert module.handler(event, Context("authorizer"))["context"]["tenant"]
 
 
 DRIVES: Final[Mapping[str, Drive]] = {
     "session_api": drive_api,
+    "authorizer": drive_authorizer,
     "audit_consumer": drive_consumer,
     "expiry_cleanup": drive_cleanup,
     "expiry_watch": drive_watch,
+    "heartbeat": drive_heartbeat,
+    "session_census": drive_census,
 }
 
 

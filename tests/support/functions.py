@@ -19,7 +19,6 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "AUDIT_RETENTION_DAYS": "90",
     "EVENT_BUS_NAME": "events",
     "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
-    "POWERTOOLS_TRACE_DISABLED": "true",
 }
 
 NUMBERS: Final = itertools.count()

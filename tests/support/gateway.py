@@ -16,9 +16,13 @@ def rest_event(
     headers: Mapping[str, str | Sequence[str]] | None = None,
     query: Mapping[str, str | Sequence[str]] | None = None,
     principal: str | None = BACKEND,
+    authorizer: Mapping[str, str] | None = None,
     base64_encoded: bool = False,
 ) -> dict[str, Any]:
-    """``body``: text goes as it is, anything else as JSON. ``path`` is percent-encoded."""
+    """``body``: text goes as it is, anything else as JSON. ``path`` is percent-encoded.
+
+    ``authorizer``: what an authorizer before the API says of the caller.
+    """
     fields = _many(headers or {})
     parameters = _many(query or {})
     text = body if isinstance(body, str | None) else json.dumps(body)
@@ -36,6 +40,7 @@ def rest_event(
             "requestId": REQUEST_ID,
             "stage": "v1",
             "identity": {"userArn": principal, "sourceIp": "192.0.2.1"},
+            **({} if authorizer is None else {"authorizer": dict(authorizer)}),
         },
         "body": text,
         "isBase64Encoded": base64_encoded,

@@ -29,7 +29,7 @@ def local_run(state: Path) -> Iterator[Access]:
         process = subprocess.Popen(
             [sys.executable, "-m", "local.run", str(state)],
             cwd=ROOT,
-            env={**inherited, **ports, "PYTHONPATH": "lambdas:."},
+            env={**inherited, **ports, "PYTHONPATH": "lambdas:clients:."},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -84,7 +84,7 @@ class Seen:
         """What the templates say outlives its stack, of what the emulator can list."""
         kept: dict[str, set[str]] = {}
         for resource in self.resources:
-            if resource.template.get("DeletionPolicy") == "Retain" and resource.kind in LISTED:
+            if resource.template.get("DeletionPolicy", "").startswith("Retain") and resource.kind in LISTED:
                 kept.setdefault(resource.kind, set()).add(resource.physical_id)
         return kept
 

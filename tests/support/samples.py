@@ -27,6 +27,7 @@ from session_store.domain.settlement import Settlement
 from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Storage
+from session_store.schema import Callers
 from session_store.settings import Settings
 
 REGION: Final = "us-east-1"
@@ -55,6 +56,7 @@ def settings(**changes: Any) -> Settings:
         "audit_table": "audit",
         "region": REGION,
         "regions": (REGION,),
+        "callers": Callers.IAM,
         "delegates": frozenset(),
         "status_shards": 4,
         "audit_retention": AUDIT_RETENTION,
@@ -256,3 +258,9 @@ def an_event(session: Session, event_name: str = "SessionDeleted") -> AuditEvent
         operation_id=operation_id(),
         ttl=NOW_SECONDS + AUDIT_RETENTION,
     )
+
+
+def recorded(call: Claim | ToolCallRecord) -> ToolCallRecord:
+    """A call as it was read, which is finished."""
+    assert isinstance(call, ToolCallRecord)
+    return call

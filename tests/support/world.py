@@ -10,7 +10,7 @@ from session_store.domain.identifiers import MessageIds, region_code
 from session_store.domain.session import Session, Status
 from session_store.domain.slide import Slide
 from session_store.ports import Storage
-from session_store.services.sessions import NewSession
+from session_store.services.births import NewSession
 from session_store.storage.memory import (
     Memory,
     MemoryAudit,
@@ -21,6 +21,7 @@ from session_store.storage.memory import (
 from session_store.storage.memory_children import MemoryChildren
 from session_store.storage.memory_claims import MemoryClaims, MemoryToolCalls
 from session_store.storage.memory_keys import MemoryKeyedSessions
+from session_store.storage.memory_surroundings import MemoryPayloads
 from tests.support.samples import ALICE, DAY, NOW_MS, REGION, settings
 
 
@@ -68,13 +69,17 @@ class WatchedSessions(MemorySessions):
 
 
 class World:
-    """``memory`` is the raw table; ``slides`` are those that the use cases asked for."""
+    """``memory`` is the raw table, ``bucket`` has what is too large for it.
 
-    def __init__(self, *, region: str = REGION) -> None:
+    ``slides`` are those that the use cases asked for.
+    """
+
+    def __init__(self, *, region: str = REGION, bucket: bool = True) -> None:
         self.clock = SettableClock()
         self.ids = CountingIds()
         self.memory = Memory()
         self.sessions = WatchedSessions(memory=self.memory)
+        self.bucket = MemoryPayloads() if bucket else None
         self.store = self.seen_from(region)
 
     @property
@@ -93,7 +98,14 @@ class World:
             children=MemoryChildren(memory=self.memory),
             heartbeats=MemoryHeartbeats(memory=self.memory),
         )
-        return store_on(storage, settings(region=region, **changes), clock=self.clock, ids=self.ids)
+        bucket = self.bucket
+        return store_on(
+            storage,
+            settings(region=region, **changes),
+            clock=self.clock,
+            ids=self.ids,
+            payloads=None if bucket is None else lambda: bucket,
+        )
 
     def open(
         self,

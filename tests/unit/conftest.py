@@ -1,6 +1,7 @@
 """One Hypothesis profile for the folder, and a world for each test."""
 
 import pytest
+from aws_lambda_powertools import Metrics
 from hypothesis import settings
 
 from tests.support.world import World
@@ -12,3 +13,9 @@ settings.load_profile("unit")
 @pytest.fixture
 def world() -> World:
     return World()
+
+
+@pytest.fixture(autouse=True)
+def nothing_counted() -> None:
+    """Powertools counts in one place a process: what a test left is not the next one's."""
+    Metrics().clear_metrics()

@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 from session_store.domain.json_values import JsonValue, canonical
+from session_store.domain.payload import is_told, told
 
 LARGEST_VALUE: Final = 1024
 """Bytes of JSON up to which a value is shown; a larger one is told by its size and SHA-256."""
@@ -36,12 +37,23 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
-    """Which attributes are never shown, but told by size and hash alone."""
+    """Which attributes are never shown, but told by size and hash alone.
+
+    A payload that lies elsewhere is told so by its item already.
+    """
 
     digested: frozenset[str]
+    payloads: frozenset[str] = frozenset()
 
     def shows(self, path: str) -> bool:
-        return path.split("/", 2)[1] not in self.digested
+        return _attribute(path) not in self.digested
+
+    def is_told_already(self, path: str, value: JsonValue) -> bool:
+        return _attribute(path) in self.payloads and is_told(value)
+
+
+def _attribute(path: str) -> str:
+    return path.split("/", 2)[1]
 
 
 def differences(
@@ -56,7 +68,7 @@ def differences(
     found = tuple(_shown(found, exposure) for found in _within("", old, new, exposure))
     if sum(map(_size, found)) <= LARGEST_TOTAL:
         return found
-    nothing = Exposure(digested=frozenset({*old, *new}))
+    nothing = replace(exposure, digested=frozenset({*old, *new}))
     return tuple(_shown(found, nothing) for found in _within("", old, new, nothing))
 
 
@@ -101,21 +113,23 @@ def _same(old: JsonValue, new: JsonValue) -> bool:
 
 
 def _shown(found: Difference, exposure: Exposure) -> Difference:
-    shows = exposure.shows(found.path)
     return Difference(
         operation=found.operation,
         path=found.path,
-        old=None if found.operation is Operation.ADDED else _told(found.old, shows=shows),
-        new=None if found.operation is Operation.REMOVED else _told(found.new, shows=shows),
+        old=None if found.operation is Operation.ADDED else _told(found.path, found.old, exposure),
+        new=None if found.operation is Operation.REMOVED else _told(found.path, found.new, exposure),
     )
 
 
-def _told(value: JsonValue, *, shows: bool) -> JsonValue:
+def _told(path: str, value: JsonValue, exposure: Exposure) -> JsonValue:
     """The value, or its size and hash. A digested text is a payload, kept as JSON text: that very text's."""
+    if exposure.is_told_already(path, value):
+        return value
+    shows = exposure.shows(path)
     text = value.encode() if isinstance(value, str) and not shows else canonical(value)
     if shows and len(text) <= LARGEST_VALUE:
         return value
-    return {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    return told(size=len(text), sha256=hashlib.sha256(text).hexdigest())
 
 
 def _size(found: Difference) -> int:

@@ -13,7 +13,10 @@ MAX_BATCH: Final = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """``content_hash`` is the SHA-256 of the canonical JSON of ``content``, in hex."""
+    """``content_hash`` is the SHA-256 of the canonical JSON of ``content``, in hex.
+
+    Between storage and use case ``content`` may be a ``StoredPayload`` that stands for it.
+    """
 
     session_id: str
     message_id: str

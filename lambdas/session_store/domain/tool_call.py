@@ -28,7 +28,10 @@ class Claim(LeasedClaim):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallRecord:
-    """A finished call. Instants in milliseconds since the epoch."""
+    """A finished call. Instants in milliseconds since the epoch.
+
+    Between storage and use case a payload may be a ``StoredPayload`` that stands for it.
+    """
 
     session_id: str
     tool_call_id: str

@@ -13,8 +13,7 @@ from session_store.domain.session import Author, Status, author_of, owner_of
 from session_store.domain.session_write import ADVANCE_STATE
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.tool_call import Claim
-from session_store.services.context import NewMessage, check_messages
-from session_store.services.payloads import check_payload
+from session_store.services.context import Context, NewMessage
 from session_store.services.running_calls import check_call_id
 from session_store.services.state_limits import check_size
 
@@ -107,7 +106,7 @@ class CallEnd:
         )
 
 
-def check_end(end: CallEnd) -> None:
+def check_end(end: CallEnd, context: Context) -> None:
     """Judge what can be judged before anything is read.
 
     Raises:
@@ -116,9 +115,9 @@ def check_end(end: CallEnd) -> None:
     check_session_id(end.session_id)
     check_call_id(end.tool_call_id)
     if end.outcome is not None:
-        check_payload(end.outcome.output, path="$.output")
-        check_payload(end.outcome.error, path="$.error")
-    check_messages(end.change.messages)
+        context.payloads.check(end.outcome.output, path="$.output")
+        context.payloads.check(end.outcome.error, path="$.error")
+    context.check(end.change.messages)
     done = end.change.operations
     if done is not None:
         check_size([done.set, done.remove, done.increment, done.append])

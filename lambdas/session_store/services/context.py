@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from session_store.domain.caller import Caller
@@ -10,6 +10,7 @@ from session_store.domain.identifiers import check_message_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS, Message, off_clock
 from session_store.domain.page import MessagePosition, Page, PageRequest
+from session_store.domain.payload import StoredPayload, payload_size
 from session_store.domain.session import WRITABLE, Session, author_of
 from session_store.errors import (
     ContentConflictError,
@@ -18,8 +19,9 @@ from session_store.errors import (
     SessionClosedError,
 )
 from session_store.ports import Clock, Ids, MessageStorage
+from session_store.schema import message_sk
 from session_store.services.access import SessionAccess
-from session_store.services.payloads import check_payload
+from session_store.services.payloads import INLINE_LIMIT, LARGEST, Payloads
 
 PARALLEL_PUTS: Final = 8
 
@@ -44,6 +46,7 @@ class Appended:
 class Context:
     storage: MessageStorage
     access: SessionAccess
+    payloads: Payloads
     clock: Clock
     ids: Ids
 
@@ -61,7 +64,7 @@ class Context:
             InvalidRequestError: a malformed or repeated id, or a new one more than five minutes off.
             SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
-        check_messages(new)
+        self.check(new)
         session = self.access.found_at_home(caller, session_id)
         now_ms = self.clock.now_ms()
         messages = self.built(caller, session, new, now_ms=now_ms)
@@ -69,12 +72,14 @@ class Context:
         if atomic:
             refuse_conflicts(messages, known)
         missing = [message for message in messages if message.message_id not in known]
-        held = self._put(missing, atomic=atomic) if missing else {}
+        held = self._put(self.stored(missing), atomic=atomic) if missing else {}
         found = {**known, **held}
         refuse_conflicts(messages, found)
         self.access.used(caller, session)
         return Appended(
-            messages=tuple(found.get(message.message_id, message) for message in messages),
+            messages=tuple(
+                _as_given(found.get(message.message_id, message), message) for message in messages
+            ),
             created=len(messages) - len(found),
         )
 
@@ -164,8 +169,57 @@ class Context:
         """
         session = self.access.found(caller, session_id, at_least=at_least)
         found = self.storage.page(session_id, page)
+        opened = self._opened(session, found.items)
         self.access.used(caller, session)
-        return found
+        return replace(found, items=opened)
+
+    def check(self, new: Sequence[NewMessage]) -> None:
+        """Judge what can be judged before anything is read.
+
+        Raises:
+            InvalidRequestError: a malformed or repeated id, or a content nested too deep.
+            PayloadTooLargeError
+        """
+        seen: set[str] = set()
+        size = 0
+        for position, message in enumerate(new):
+            path = f"$.messages[{position}]"
+            size += self.payloads.check(message.content, path=f"{path}.content")
+            if message.message_id is None:
+                continue
+            check_message_id(message.message_id, path=f"{path}.messageId")
+            if message.message_id in seen:
+                raise InvalidRequestError("Each id may be used once in a request", path=f"{path}.messageId")
+            seen.add(message.message_id)
+        self.payloads.check_size(size, path="$.messages", limit=LARGEST)
+
+    def stored(self, messages: Sequence[Message]) -> list[Message]:
+        """The messages as their items have them: what is too large for an item is in the bucket before it."""
+        sizes = [payload_size(message.content) for message in messages]
+        large = [message for message, size in zip(messages, sizes, strict=True) if size > INLINE_LIMIT]
+        if not large:
+            return list(messages)
+        stored = self.payloads.stored(
+            large[0].session_id, [(message_sk(message.message_id), message.content) for message in large]
+        )
+        by_id = {message.message_id: each for message, each in zip(large, stored, strict=True)}
+        return [
+            replace(message, content=by_id.get(message.message_id, message.content)) for message in messages
+        ]
+
+    def _opened(self, session: Session, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """The messages with the contents that lie in the bucket."""
+        wanted = {
+            message.message_id: message.content
+            for message in messages
+            if isinstance(message.content, StoredPayload)
+        }
+        keys = [(message_sk(id_), stored) for id_, stored in wanted.items()]
+        values = self.payloads.opened(session.session_id, keys, home=session.home_region)
+        by_id = dict(zip(wanted, values, strict=True))
+        return tuple(
+            replace(message, content=by_id.get(message.message_id, message.content)) for message in messages
+        )
 
 
 def off_time(position: int) -> InvalidRequestError:
@@ -174,21 +228,9 @@ def off_time(position: int) -> InvalidRequestError:
     return InvalidRequestError(detail, path=f"$.messages[{position}].messageId")
 
 
-def check_messages(new: Sequence[NewMessage]) -> None:
-    """Raises:
-    InvalidRequestError: a malformed or repeated id, or a content nested too deep.
-    PayloadTooLargeError
-    """
-    seen: set[str] = set()
-    for position, message in enumerate(new):
-        path = f"$.messages[{position}]"
-        check_payload(message.content, path=f"{path}.content")
-        if message.message_id is None:
-            continue
-        check_message_id(message.message_id, path=f"{path}.messageId")
-        if message.message_id in seen:
-            raise InvalidRequestError("Each id may be used once in a request", path=f"{path}.messageId")
-        seen.add(message.message_id)
+def _as_given(found: Message, given: Message) -> Message:
+    """A replay has the content that was given again: what its item refers to need not be asked for."""
+    return replace(found, content=given.content) if isinstance(found.content, StoredPayload) else found
 
 
 def refuse_conflicts(messages: Sequence[Message], found: Mapping[str, Message]) -> None:

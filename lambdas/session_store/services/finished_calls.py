@@ -1,6 +1,6 @@
 """Tool calls that end: with an outcome, or by somebody who found out what it was."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus
@@ -18,6 +18,7 @@ from session_store.errors import (
 from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
 from session_store.services.call_ends import NO_CHANGE, CallEnd, Ending, Outcome, SessionChange, check_end
+from session_store.services.call_payloads import as_given, opened
 from session_store.services.claiming import MEETINGS
 from session_store.services.running_calls import kept_record
 from session_store.services.settling import Settling
@@ -100,7 +101,7 @@ class FinishedCalls:
 
     def _ended(self, end: CallEnd) -> Finished:
         """Judge what is there, and write; where it was not what it was taken for, once more."""
-        check_end(end)
+        check_end(end, self.settling.context)
         for _ in range(MEETINGS):
             sight = self.storage.sight(end.session_id, end.tool_call_id, message_ids=end.message_ids)
             claim = sight.claim
@@ -109,30 +110,40 @@ class FinishedCalls:
             session = self.access.seen_at_home(end.caller, sight.session)
             now_ms = self.clock.now_ms()
             step = end.step(claim, now_ms=now_ms)
+            (whole,) = opened(self.settling.payloads, [step.claim], home=session.home_region)
             if step.guard is None:
-                return Finished(claim=step.claim, record=None, session=session, done=False)
+                return Finished(claim=whole, record=None, session=session, done=False)
             try:
                 settlement = self.settling.settlement(end, sight, session, step, now_ms=now_ms)
                 if self.storage.settle(settlement):
-                    return self._done(end, settlement, session)
+                    return self._done(end, settlement, session, whole)
             except VersionConflictError as error:
                 raise UnexpectedVersionError(current_version=error.current_version) from error
         raise ThrottledError
 
     def _replayed(self, end: CallEnd, claim: Claim, there: Session | None) -> Finished:
         """However the session is: what was done before stands."""
-        record = kept_record(self.storage, claim)
+        record = self._as_sent(end, kept_record(self.storage, claim))
+        home = self.settling.payloads.region if there is None else there.home_region
+        (whole,) = opened(self.settling.payloads, [record], home=home)
         try:
             session = self.access.used(end.caller, self.access.seen_at_home(end.caller, there))
         except (MisdirectedError, SessionNotFoundError):
             session = None
-        return Finished(claim=claim, record=record, session=session, done=False)
+        return Finished(claim=claim, record=whole, session=session, done=False)
 
-    def _done(self, end: CallEnd, settlement: Settlement, session: Session) -> Finished:
+    def _done(self, end: CallEnd, settlement: Settlement, session: Session, whole: Claim) -> Finished:
         after = session if settlement.write is None else self._after_commit(end)
         if after is not None:
             after = self.access.used(end.caller, after)
-        return Finished(claim=settlement.claim, record=settlement.record, session=after, done=True)
+        kept = settlement.record
+        record = None if kept is None else as_given(self._as_sent(end, kept), input=whole.input)
+        claim = replace(settlement.claim, input=whole.input)
+        return Finished(claim=claim, record=record, session=after, done=True)
+
+    def _as_sent(self, end: CallEnd, record: ToolCallRecord) -> ToolCallRecord:
+        sent = end.outcome
+        return record if sent is None else as_given(record, output=sent.output, error=sent.error)
 
     def _after_commit(self, end: CallEnd) -> Session | None:
         """A transaction returns no values. What cannot be read now has been written all the same."""

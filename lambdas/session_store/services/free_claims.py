@@ -26,18 +26,18 @@ from session_store.domain.free_claim import (
 from session_store.domain.homes import home_of
 from session_store.domain.idempotency_key import MAX_KEY
 from session_store.domain.identifiers import check_identifier
-from session_store.domain.json_values import JsonValue, digest, encode
+from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.payload import payload_size
 from session_store.domain.session import author_of, owner_of
 from session_store.domain.times import MILLIS
 from session_store.errors import (
     InvalidRequestError,
     MisdirectedError,
     NotFoundError,
-    PayloadTooLargeError,
 )
 from session_store.ports import ClaimStorage, Clock, Ids
 from session_store.services.claiming import check_begin, check_lease, stepped
-from session_store.services.payloads import INLINE_LIMIT, check_payload
+from session_store.services.payloads import check_inline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,12 +190,9 @@ def _finished(step: Step[FreeClaim], outcome: ClaimOutcome | None, now_ms: int) 
     claim = step.claim
     if step.guard is None or outcome is None or claim.status not in SETTLED:
         return step
-    check_payload(outcome.output, path="$.output")
-    check_payload(outcome.error, path="$.error")
-    size = sum(len(encode(value)) for value in (claim.input, outcome.output, outcome.error))
-    if size > INLINE_LIMIT:
-        detail = f"Input and outcome together may have at most {INLINE_LIMIT} bytes of JSON"
-        raise PayloadTooLargeError(detail, path="$", limit=INLINE_LIMIT, size=size)
+    failed = outcome.status is ClaimStatus.FAILED
+    given = {"$.error": outcome.error} if failed else {"$.output": outcome.output}
+    check_inline(given, beside=payload_size(claim.input))
     ttl = free_claim_ttl(lease_until_ms=claim.lease_until_ms, retain=claim.retain, now_ms=now_ms)
     done = replace(
         claim,
@@ -208,7 +205,7 @@ def _finished(step: Step[FreeClaim], outcome: ClaimOutcome | None, now_ms: int) 
 
 
 def _check(new: NewClaim) -> None:
-    check_payload(new.input, path="$.input")
+    check_inline({"$.input": new.input})
     check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)
     if not 1 <= new.retain_seconds <= LONGEST_RETENTION:
         detail = f"Must be 1 to {LONGEST_RETENTION} seconds"

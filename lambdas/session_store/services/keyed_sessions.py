@@ -13,7 +13,8 @@ from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, ThrottledError
 from session_store.ports import KeyedStorage
 from session_store.services.access import SessionAccess
-from session_store.services.sessions import Birth, NewSession, Sessions
+from session_store.services.births import Birth, NewSession, born
+from session_store.services.sessions import Sessions
 
 MISMATCH: Final = "The key was used before with another request."
 
@@ -43,13 +44,13 @@ class KeyedSessions:
             InvalidRequestError, PayloadTooLargeError
         """
         birth = self.sessions.birth()
-        session = self.sessions.born(caller, new, birth)
+        session = born(caller, new, birth)
         claim = _claim(caller, birth, route=f"POST /sessions {birth.region}", key=key, made_of=_input(new))
         held = self.storage.create(session, claim)
         if held is None:
             return Once(session=session, replayed=False)
         check_repeat(held, input_hash=claim.input_hash, mismatch=MISMATCH)
-        return Once(session=self.sessions.born(caller, new, _birth(held)), replayed=True)
+        return Once(session=born(caller, new, _birth(held)), replayed=True)
 
     def change_state(
         self,

@@ -1,6 +1,6 @@
 """Tool calls that are being run: who may, for how long, and what is known of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import (
@@ -25,8 +25,9 @@ from session_store.errors import (
 )
 from session_store.ports import Clock, Ids, ToolCallStorage
 from session_store.services.access import SessionAccess
+from session_store.services.call_payloads import as_given, opened, stored
 from session_store.services.claiming import check_begin, check_lease, stepped
-from session_store.services.payloads import check_payload
+from session_store.services.payloads import Payloads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,7 @@ class Recovery:
 class RunningCalls:
     storage: ToolCallStorage
     access: SessionAccess
+    payloads: Payloads
     clock: Clock
     ids: Ids
 
@@ -80,7 +82,7 @@ class RunningCalls:
             IdempotencyMismatchError: the id was used with another tool or input.
             InvalidRequestError, PayloadTooLargeError, SessionClosedError, SessionNotFoundError
         """
-        _check(new)
+        self._check(new)
         try:
             session = self._open(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
@@ -91,12 +93,21 @@ class RunningCalls:
         if kept.status not in WRITABLE:
             raise SessionClosedError(status=kept.status)
 
+        fresh = stored(self.payloads, fresh)
+
         def judge(held: Claim | None) -> Step[Claim]:
             return begun(fresh, held, now_ms=now_ms)
 
-        answer = self._begun(stepped(judge, self.storage.put, None).claim)
+        claim = stepped(judge, self.storage.put, None).claim
+        answer = self._begun(claim, new, home=session.home_region)
         self.access.used(caller, kept)
         return answer
+
+    def _check(self, new: NewCall) -> None:
+        check_call_id(new.tool_call_id)
+        check_identifier(new.tool_name, path="$.toolName")
+        self.payloads.check(new.input, path="$.input")
+        check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)
 
     def _open(self, caller: Caller, session_id: str) -> Session:
         session = self.access.found_at_home(caller, session_id)
@@ -123,8 +134,12 @@ class RunningCalls:
             author=author_of(caller),
         )
 
-    def _begun(self, claim: Claim) -> Begun:
-        record = kept_record(self.storage, claim) if claim.status in SETTLED else None
+    def _begun(self, claim: Claim, new: NewCall, *, home: str) -> Begun:
+        """The input is as given: it is the same."""
+        if claim.status not in SETTLED:
+            return Begun(claim=as_given(claim, input=new.input), record=None)
+        kept = as_given(kept_record(self.storage, claim), input=new.input)
+        (record,) = opened(self.payloads, [kept], home=home)
         return Begun(claim=claim, record=record)
 
     def _settled_before(self, caller: Caller, session_id: str, new: NewCall, error: StoreError) -> Begun:
@@ -134,12 +149,14 @@ class RunningCalls:
             raise error
         if claim.input_hash != new.input_hash:
             raise error
-        return self._begun(claim)
+        return self._begun(claim, new, home=self.payloads.region)
 
     def heartbeat(
         self, caller: Caller, session_id: str, tool_call_id: str, *, fence: int, lease_seconds: int
     ) -> Claim:
-        """The claim with a lease of ``lease_seconds`` from now; one that is longer stays. Also while closing.
+        """The claim, without its input, with a lease of ``lease_seconds`` from now; one that is longer stays.
+
+        Also while the session is closing, or closed.
 
         Raises:
             FencedError: another attempt has taken over, or the call is settled.
@@ -164,7 +181,7 @@ class RunningCalls:
         kept = self.access.kept_for(caller, session, until=session_needed_until(first.claim.lease_until_ms))
         claim = stepped(judge, self.storage.put, sight.claim).claim
         self.access.used(caller, kept)
-        return claim
+        return replace(claim, input=None)
 
     def recovery(self, caller: Caller, session_id: str) -> Recovery:
         """The calls of a session that are not settled, the oldest first.
@@ -199,10 +216,3 @@ def kept_record(storage: ToolCallStorage, claim: Claim) -> ToolCallRecord:
     if record is None:
         raise NotFoundError("The call is settled, but its record is gone.")
     return record
-
-
-def _check(new: NewCall) -> None:
-    check_call_id(new.tool_call_id)
-    check_identifier(new.tool_name, path="$.toolName")
-    check_payload(new.input, path="$.input")
-    check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)

@@ -1,10 +1,9 @@
 """What a caller may do with its sessions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from session_store.domain.caller import Caller
-from session_store.domain.credential import check_credential_ref
 from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue
 from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest
@@ -30,32 +29,11 @@ from session_store.domain.session_write import (
 )
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.times import seconds
-from session_store.domain.window import window_from
 from session_store.ports import Clock, Ids, SessionStorage
 from session_store.services.access import SessionAccess, check_operator
 from session_store.services.audit_events import AuditEvents
+from session_store.services.births import Birth, NewSession, born
 from session_store.services.state_limits import check_map, check_size
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewSession:
-    """``idle_timeout`` and ``max_lifetime`` in seconds, in the ranges of ``api.md``."""
-
-    idle_timeout: int
-    max_lifetime: int
-    state: Mapping[str, JsonValue]
-    protocol: Mapping[str, JsonValue]
-    credential_refs: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Birth:
-    """What a new session does not take from its body. ``at`` in milliseconds."""
-
-    session_id: str
-    operation_id: str
-    at: int
-    region: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +52,7 @@ class Sessions:
             PayloadTooLargeError: more than 64 KB of state or of protocol facts.
             InvalidRequestError: an empty key, or a malformed credential reference.
         """
-        session = self.born(caller, new, self.birth())
+        session = born(caller, new, self.birth())
         self.storage.create(session)
         return session
 
@@ -84,35 +62,6 @@ class Sessions:
             operation_id=self.ids.operation_id(),
             at=self.clock.now_ms(),
             region=self.region,
-        )
-
-    def born(self, caller: Caller, new: NewSession, birth: Birth) -> Session:
-        """The session that a birth makes of ``new``: the same whenever it is asked.
-
-        Raises:
-            PayloadTooLargeError, InvalidRequestError: as ``create``.
-        """
-        _check_new(new)
-        ends = seconds(birth.at) + new.max_lifetime
-        window = window_from(birth.at, idle_timeout=new.idle_timeout, max_expires_at=ends)
-        return Session(
-            session_id=birth.session_id,
-            owner=owner_of(caller),
-            status=Status.INITIALIZING,
-            version=1,
-            created_at=birth.at,
-            updated_at=birth.at,
-            ttl=window.ttl,
-            slide_after=window.slide_after,
-            idle_timeout=new.idle_timeout,
-            max_expires_at=ends,
-            home_region=birth.region,
-            write_region=birth.region,
-            updated_by=author_of(caller),
-            last_write=birth.operation_id,
-            state=new.state,
-            protocol=new.protocol,
-            credential_refs=tuple(new.credential_refs),
         )
 
     def get(self, caller: Caller, session_id: str, *, at_least: int = 0) -> Session:
@@ -243,10 +192,3 @@ class Sessions:
             statuses=statuses,
             version=version,
         )
-
-
-def _check_new(new: NewSession) -> None:
-    check_map(new.state, path="$.state")
-    check_map(new.protocol, path="$.protocol")
-    for position, reference in enumerate(new.credential_refs):
-        check_credential_ref(reference, path=f"$.credentialRefs[{position}]")

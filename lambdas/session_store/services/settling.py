@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from session_store.domain.claim import SETTLED, ClaimGuard, Step
-from session_store.domain.json_values import encode
 from session_store.domain.message import Message, off_clock
+from session_store.domain.payload import payload_size
 from session_store.domain.session import WRITABLE, Session, Status, author_of
 from session_store.domain.session_write import (
     Advance,
@@ -16,11 +16,12 @@ from session_store.domain.session_write import (
 )
 from session_store.domain.settlement import CallSight, Settlement, settlement_token
 from session_store.domain.tool_call import Claim, ToolCallRecord
-from session_store.errors import PayloadTooLargeError, SessionClosedError, VersionConflictError
+from session_store.errors import SessionClosedError, VersionConflictError
 from session_store.services.audit_events import AuditEvents
 from session_store.services.call_ends import CallEnd, Ending, Outcome
+from session_store.services.call_payloads import stored
 from session_store.services.context import Context, off_time, refuse_conflicts
-from session_store.services.payloads import INLINE_LIMIT
+from session_store.services.payloads import Payloads
 
 EVENTS: Final = {
     Ending.COMPLETE: "ToolCallCompleted",
@@ -34,6 +35,10 @@ class Settling:
     context: Context
     events: AuditEvents
     region: str
+
+    @property
+    def payloads(self) -> Payloads:
+        return self.context.payloads
 
     def settlement(
         self, end: CallEnd, sight: CallSight, session: Session, step: Step[Claim], *, now_ms: int
@@ -56,17 +61,18 @@ class Settling:
         facts = {"toolCallId": held.tool_call_id, "fence": held.fence, "status": step.claim.status}
         is_open = step.claim.status not in SETTLED
         outcome, author = end.outcome, author_of(end.caller)
-        record = None if outcome is None else _record(held, outcome, now_ms)
+        record = None if outcome is None else self._record(held, outcome, now_ms)
         if record is not None:
             record = replace(record, fence=step.claim.fence, ttl=session.max_expires_at, author=author)
+        write = self._write(end, session, token, now_ms)
         return Settlement(
             claim=step.claim if is_open else replace(step.claim, input=None),
             guard=guard,
-            record=record,
+            record=None if record is None else stored(self.payloads, record),
             event=replace(event, operation_id=token, facts=facts),
             token=token,
-            write=self._write(end, session, token, now_ms),
-            messages=tuple(messages),
+            write=write,
+            messages=tuple(self.context.stored(messages)),
         )
 
     def _messages(self, end: CallEnd, sight: CallSight, session: Session, now_ms: int) -> list[Message]:
@@ -112,40 +118,33 @@ class Settling:
             author=author_of(end.caller),
         )
 
+    def _record(self, held: Claim, outcome: Outcome, now_ms: int) -> ToolCallRecord:
+        """Of the time when the first attempt began, so that a retry makes the same key.
+
+        When this attempt began, its fence tells.
+        """
+        size = sum(map(payload_size, (held.input, outcome.output, outcome.error)))
+        self.payloads.check_size(size, path="$")
+        lasted = max(0, now_ms - held.fence)
+        return ToolCallRecord(
+            session_id=held.session_id,
+            tool_call_id=held.tool_call_id,
+            tool_name=held.tool_name,
+            status=outcome.status,
+            input=held.input,
+            output=outcome.output,
+            error=outcome.error,
+            started_at=held.started_at,
+            completed_at=max(now_ms, held.started_at),
+            duration_ms=lasted if outcome.duration_ms is None else outcome.duration_ms,
+            fence=held.fence,
+            ttl=held.ttl,
+            author=held.author,
+        )
+
 
 def _of_step(sight: CallSight, step: Step[Claim]) -> tuple[Claim, ClaimGuard]:
     if sight.claim is None or step.guard is None:
         message = "a step without a claim to write"
         raise AssertionError(message)
     return sight.claim, step.guard
-
-
-def _record(held: Claim, outcome: Outcome, now_ms: int) -> ToolCallRecord:
-    """Of the time when the first attempt began, so that a retry makes the same key.
-
-    When this attempt began, its fence tells.
-    """
-    _check_size(held, outcome)
-    lasted = max(0, now_ms - held.fence)
-    return ToolCallRecord(
-        session_id=held.session_id,
-        tool_call_id=held.tool_call_id,
-        tool_name=held.tool_name,
-        status=outcome.status,
-        input=held.input,
-        output=outcome.output,
-        error=outcome.error,
-        started_at=held.started_at,
-        completed_at=max(now_ms, held.started_at),
-        duration_ms=lasted if outcome.duration_ms is None else outcome.duration_ms,
-        fence=held.fence,
-        ttl=held.ttl,
-        author=held.author,
-    )
-
-
-def _check_size(held: Claim, outcome: Outcome) -> None:
-    size = sum(len(encode(value)) for value in (held.input, outcome.output, outcome.error))
-    if size > INLINE_LIMIT:
-        detail = f"Input and outcome together may have at most {INLINE_LIMIT} bytes of JSON"
-        raise PayloadTooLargeError(detail, path="$", limit=INLINE_LIMIT, size=size)

@@ -6,7 +6,7 @@ from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
 from session_store.domain.claim import SETTLED, ClaimStatus, begun, check_repeat, claim_ttl
 from session_store.domain.identifiers import check_identifier, check_session_id
-from session_store.domain.json_values import JsonValue, digest, encode
+from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
@@ -17,7 +17,6 @@ from session_store.errors import (
     IdempotencyMismatchError,
     InvalidRequestError,
     NotFoundError,
-    PayloadTooLargeError,
     SessionClosedError,
     SessionNotFoundError,
     StoreError,
@@ -26,8 +25,9 @@ from session_store.errors import (
 from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
+from session_store.services.call_payloads import PARTS, as_given, opened, stored
 from session_store.services.claiming import MEETINGS
-from session_store.services.payloads import INLINE_LIMIT, check_payload
+from session_store.services.payloads import Payloads
 from session_store.services.running_calls import call_hash, check_call_id, kept_record
 
 
@@ -65,6 +65,7 @@ class Recorded:
 class ToolCalls:
     storage: ToolCallStorage
     access: SessionAccess
+    payloads: Payloads
     clock: Clock
     events: AuditEvents
 
@@ -77,7 +78,7 @@ class ToolCalls:
             IdempotencyMismatchError: the id was used with another input or outcome.
             InvalidRequestError, PayloadTooLargeError, SessionClosedError, SessionNotFoundError
         """
-        _check(call)
+        self._check(call)
         try:
             session = self._open(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
@@ -86,7 +87,7 @@ class ToolCalls:
         _check_start(call, now_ms)
         event = self.events.of(caller, "ToolCallRecorded", session_id=session_id, at=now_ms)
         claim, record = _settled(session, call, author_of(caller), now_ms, event.operation_id)
-        recorded = self._written(claim, record, event, call, now_ms)
+        recorded = self._written(claim, stored(self.payloads, record), event, call, now_ms)
         self.access.used(caller, session)
         return recorded
 
@@ -103,7 +104,7 @@ class ToolCalls:
             token = event.operation_id if held is None else self.events.ids.operation_id()
             settlement = Settlement(claim=step.claim, guard=step.guard, record=kept, event=event, token=token)
             if self.storage.settle(settlement):
-                return Recorded(record=kept, created=True)
+                return Recorded(record=_as_given(kept, call), created=True)
             held = self.storage.sight(claim.session_id, claim.tool_call_id).claim
         raise ThrottledError
 
@@ -132,7 +133,7 @@ class ToolCalls:
         check_repeat(claim, input_hash=call.input_hash, mismatch=mismatch)
         if claim.outcome_hash != call.outcome_hash:
             raise IdempotencyMismatchError("The call id was used before with another outcome.")
-        return Recorded(record=kept_record(self.storage, claim), created=False)
+        return Recorded(record=_as_given(kept_record(self.storage, claim), call), created=False)
 
     def get(
         self, caller: Caller, session_id: str, tool_call_id: str, *, at_least: int = 0
@@ -150,8 +151,9 @@ class ToolCalls:
         if claim is None or is_over(claim.ttl, self.clock.now_ms()):
             raise NotFoundError("There is no such tool call.")
         call = claim if claim.status not in SETTLED else kept_record(self.storage, claim)
+        (whole,) = opened(self.payloads, [call], home=session.home_region)
         self.access.used(caller, session)
-        return call
+        return whole
 
     def history(
         self,
@@ -168,7 +170,16 @@ class ToolCalls:
         """
         session = self.access.found(caller, session_id, at_least=at_least)
         found = self.storage.page(session_id, page)
-        return self.access.used(caller, session), found
+        items = opened(self.payloads, found.items, home=session.home_region)
+        return self.access.used(caller, session), replace(found, items=items)
+
+    def _check(self, call: FinishedCall) -> None:
+        check_call_id(call.tool_call_id)
+        check_identifier(call.tool_name, path="$.toolName")
+        size = sum(self.payloads.check(getattr(call, part), path=f"$.{part}") for part in PARTS)
+        if call.output is not None and call.error is not None:
+            raise InvalidRequestError("A call has an output or an error, not both", path="$.error")
+        self.payloads.check_size(size, path="$")
 
 
 def _settled(
@@ -221,15 +232,6 @@ def _check_start(call: FinishedCall, now_ms: int) -> None:
         raise InvalidRequestError(detail, path="$.startedAt")
 
 
-def _check(call: FinishedCall) -> None:
-    check_call_id(call.tool_call_id)
-    check_identifier(call.tool_name, path="$.toolName")
-    check_payload(call.input, path="$.input")
-    check_payload(call.output, path="$.output")
-    check_payload(call.error, path="$.error")
-    if call.output is not None and call.error is not None:
-        raise InvalidRequestError("A call has an output or an error, not both", path="$.error")
-    total = sum(len(encode(value)) for value in (call.input, call.output, call.error))
-    if total > INLINE_LIMIT:
-        detail = f"Input and outcome together may have at most {INLINE_LIMIT} bytes of JSON"
-        raise PayloadTooLargeError(detail, path="$", limit=INLINE_LIMIT, size=total)
+def _as_given(record: ToolCallRecord, call: FinishedCall) -> ToolCallRecord:
+    """A replay has what was given again: what its item refers to need not be asked for."""
+    return as_given(record, input=call.input, output=call.output, error=call.error)

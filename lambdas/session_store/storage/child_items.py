@@ -2,13 +2,13 @@
 
 What nothing changes in place (message contents, tool inputs and outcomes) is kept
 as JSON text: one attribute, every digit as it came, and no cost for a map's
-structure. A session's state is a map, for its keys are updated one by one.
+structure. What is too large for that is a map of its size and hash, and lies in the payload bucket.
+A session's state is a map, for its keys are updated one by one.
 """
 
 from typing import Final
 
 from session_store.domain.claim import ClaimStatus
-from session_store.domain.json_values import decode_stored, encode
 from session_store.domain.message import Message
 from session_store.domain.times import from_iso, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
@@ -22,8 +22,9 @@ from session_store.schema import (
     session_pk,
 )
 from session_store.storage.codec import Item, from_item, to_item
-from session_store.storage.leases import lease_attributes, lease_from, open_input, stored_json
+from session_store.storage.leases import lease_attributes, lease_from, open_input, open_input_from
 from session_store.storage.ownership import author_attribute, author_from, session_id_of
+from session_store.storage.payload_attributes import payload_attribute, payload_from
 
 A: Final = Attribute
 
@@ -46,7 +47,7 @@ def message_item(message: Message, *, region: str) -> Item:
             A.PK: session_pk(message.session_id),
             A.SK: message_sk(message.message_id),
             A.ENTITY: Entity.MESSAGE,
-            A.CONTENT: encode(message.content).decode(),
+            A.CONTENT: payload_attribute(message.content),
             A.CONTENT_HASH: message.content_hash,
             A.APPENDED_AT: iso(message.appended_at),
             A.TTL: message.ttl,
@@ -62,7 +63,7 @@ def message_from(item: Item) -> Message:
     return Message(
         session_id=session_id_of(stored),
         message_id=str(stored[A.SK]).removeprefix(CONTEXT_SK_PREFIX),
-        content=decode_stored(stored[A.CONTENT]),
+        content=payload_from(stored[A.CONTENT]),
         content_hash=stored[A.CONTENT_HASH],
         appended_at=from_iso(stored[A.APPENDED_AT]),
         ttl=stored[A.TTL],
@@ -92,7 +93,7 @@ def claim_from(item: Item) -> Claim:
         session_id=session_id_of(stored),
         tool_call_id=stored[A.TOOL_CALL_ID],
         tool_name=stored[A.TOOL_NAME],
-        input=stored_json(stored, A.INPUT),
+        input=open_input_from(stored),
         **lease_from(stored),
     )
 
@@ -106,9 +107,9 @@ def record_item(record: ToolCallRecord, *, region: str) -> Item:
             A.TOOL_CALL_ID: record.tool_call_id,
             A.TOOL_NAME: record.tool_name,
             A.CLAIM_STATUS: record.status,
-            A.INPUT: encode(record.input).decode(),
-            A.OUTPUT: encode(record.output).decode(),
-            A.ERROR: encode(record.error).decode(),
+            A.INPUT: payload_attribute(record.input),
+            A.OUTPUT: payload_attribute(record.output),
+            A.ERROR: payload_attribute(record.error),
             A.STARTED_AT: iso(record.started_at),
             A.COMPLETED_AT: iso(record.completed_at),
             A.DURATION_MS: record.duration_ms,
@@ -128,9 +129,9 @@ def record_from(item: Item) -> ToolCallRecord:
         tool_call_id=stored[A.TOOL_CALL_ID],
         tool_name=stored[A.TOOL_NAME],
         status=ClaimStatus(stored[A.CLAIM_STATUS]),
-        input=decode_stored(stored[A.INPUT]),
-        output=decode_stored(stored[A.OUTPUT]),
-        error=decode_stored(stored[A.ERROR]),
+        input=payload_from(stored[A.INPUT]),
+        output=payload_from(stored[A.OUTPUT]),
+        error=payload_from(stored[A.ERROR]),
         started_at=from_iso(stored[A.STARTED_AT]),
         completed_at=from_iso(stored[A.COMPLETED_AT]),
         duration_ms=stored[A.DURATION_MS],

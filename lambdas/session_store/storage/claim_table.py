@@ -6,16 +6,19 @@ from typing import Final
 
 from session_store.domain.claim import ClaimGuard
 from session_store.domain.free_claim import FreeClaim
-from session_store.domain.json_values import JsonValue, encode
+from session_store.domain.json_values import JsonValue
 from session_store.domain.times import from_iso, iso
 from session_store.ports import Refused
 from session_store.schema import KEY_CLAIM_PK_PREFIX, KEY_CLAIM_SK, Attribute, Entity, key_claim_pk
 from session_store.storage.client import Client, ConditionFailedError
 from session_store.storage.codec import Item, from_item, to_item
 from session_store.storage.expressions import Terms, is_admitted
-from session_store.storage.leases import lease_attributes, lease_from, stored_json
+from session_store.storage.leases import lease_attributes, lease_from
+from session_store.storage.payload_attributes import payload_attribute, payload_from
 
 A: Final = Attribute
+NULL: Final = "null"
+"""The JSON text of an outcome that is not there yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,7 @@ def free_claim_item(claim: FreeClaim) -> Item:
             A.ENTITY: Entity.FREE_CLAIM,
             **lease_attributes(claim),
             A.RETAIN: claim.retain,
-            A.INPUT: encode(claim.input).decode(),
+            A.INPUT: payload_attribute(claim.input),
             **_outcome(claim),
             A.HOME_REGION: claim.region,
             A.WRITE_REGION: claim.region,
@@ -56,8 +59,8 @@ def _outcome(claim: FreeClaim) -> Mapping[str, JsonValue]:
     if claim.completed_at is None:
         return {}
     return {
-        A.OUTPUT: encode(claim.output).decode(),
-        A.ERROR: encode(claim.error).decode(),
+        A.OUTPUT: payload_attribute(claim.output),
+        A.ERROR: payload_attribute(claim.error),
         A.COMPLETED_AT: iso(claim.completed_at),
     }
 
@@ -68,9 +71,9 @@ def free_claim_from(item: Item) -> FreeClaim:
         key_hash=str(stored[A.PK]).removeprefix(KEY_CLAIM_PK_PREFIX),
         region=stored[A.HOME_REGION],
         retain=stored[A.RETAIN],
-        input=stored_json(stored, A.INPUT),
-        output=stored_json(stored, A.OUTPUT),
-        error=stored_json(stored, A.ERROR),
+        input=payload_from(stored[A.INPUT]),
+        output=payload_from(stored.get(A.OUTPUT, NULL)),
+        error=payload_from(stored.get(A.ERROR, NULL)),
         completed_at=from_iso(stored[A.COMPLETED_AT]) if A.COMPLETED_AT in stored else None,
         **lease_from(stored),
     )

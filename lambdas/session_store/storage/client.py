@@ -114,12 +114,9 @@ class Client:
             )
         )
 
-    def replace(self, item: Item) -> Item | None:
-        """Put the item whatever is there; what was there."""
-        answer = self._write(
-            lambda: self.dynamodb.put_item(TableName=self.table, Item=item, ReturnValues="ALL_OLD")
-        )
-        return answer.get("Attributes")
+    def replace(self, item: Item) -> None:
+        """Put the item whatever is there."""
+        self._write(lambda: self.dynamodb.put_item(TableName=self.table, Item=item))
 
     def update(self, key: Item, **arguments: Any) -> Item:  # noqa: ANN401 - botocore's own
         """The whole item after the update."""

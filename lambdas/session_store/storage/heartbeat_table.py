@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from session_store.domain.heartbeat import Heartbeat
-from session_store.domain.times import from_iso, iso
+from session_store.domain.times import iso
 from session_store.schema import HEARTBEAT_SK, Attribute, Entity, heartbeat_pk
 from session_store.storage.client import Client
-from session_store.storage.codec import Item, from_item, to_item
-from session_store.storage.ownership import author_attribute, author_from
+from session_store.storage.codec import Item, to_item
+from session_store.storage.ownership import author_attribute
 
 A: Final = Attribute
 
@@ -17,9 +17,8 @@ A: Final = Attribute
 class HeartbeatTable:
     client: Client
 
-    def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
-        before = self.client.replace(heartbeat_item(heartbeat))
-        return None if before is None else heartbeat_from(before)
+    def beat(self, heartbeat: Heartbeat) -> None:
+        self.client.replace(heartbeat_item(heartbeat))
 
 
 def heartbeat_item(heartbeat: Heartbeat) -> Item:
@@ -33,11 +32,4 @@ def heartbeat_item(heartbeat: Heartbeat) -> Item:
             A.UPDATED_BY: author_attribute(heartbeat.author),
             A.UPDATED_AT: iso(heartbeat.at),
         }
-    )
-
-
-def heartbeat_from(item: Item) -> Heartbeat:
-    stored = from_item(item)
-    return Heartbeat(
-        region=stored[A.HOME_REGION], at=from_iso(stored[A.UPDATED_AT]), author=author_from(stored)
     )

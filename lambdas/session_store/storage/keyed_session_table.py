@@ -6,7 +6,7 @@ from typing import Any, Final
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.session import Session
 from session_store.domain.session_write import SessionWrite
-from session_store.errors import ThrottledError
+from session_store.errors import OutcomeUnknownError, ThrottledError
 from session_store.storage.client import Client, TransactionRefusedError
 from session_store.storage.expressions import Terms, is_absent
 from session_store.storage.key_claims import key_claim_from, key_claim_put
@@ -59,12 +59,19 @@ class KeyedSessionTable:
 
         Raises:
             TransactionRefusedError: the key is free, the item is refused.
+            OutcomeUnknownError: an answer was lost, at whatever meeting, and no later one told.
         """
         items = [key_claim_put(claim, table=self.client.table), item]
+        lost = False
         for meeting in range(MEETINGS):
             try:
                 self.client.transact(items, token=claim.operation_id)
+            except ThrottledError as error:
+                if lost:
+                    raise OutcomeUnknownError from error
+                raise
             except TransactionRefusedError as refused:
+                lost = refused.answer_lost = lost or refused.answer_lost
                 if CLAIM in refused.held:
                     held = key_claim_from(refused.held[CLAIM] or {})
                     return None if held.operation_id == claim.operation_id else held
@@ -74,4 +81,4 @@ class KeyedSessionTable:
                 self.client.attempts.pause(meeting)
             else:
                 return None
-        raise ThrottledError
+        raise OutcomeUnknownError if lost else ThrottledError

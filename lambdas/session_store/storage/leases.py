@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from session_store.domain.claim import SETTLED, ClaimStatus, LeasedClaim
-from session_store.domain.json_values import JsonValue, decode_stored, encode
+from session_store.domain.json_values import JsonValue
+from session_store.domain.payload import StoredPayload
 from session_store.domain.times import from_iso, iso
 from session_store.schema import Attribute
 from session_store.storage.ownership import Attributes, author_attribute, author_from, owner_from
+from session_store.storage.payload_attributes import payload_attribute, payload_from
 
 A: Final = Attribute
 LEASE_ATTRIBUTES: Final = (
@@ -61,14 +63,14 @@ def lease_from(stored: Attributes) -> dict[str, Any]:
     }
 
 
-def open_input(status: ClaimStatus, value: JsonValue) -> Mapping[str, JsonValue]:
-    """The input as JSON text while the work goes on: whoever finishes it does not send it again.
+def open_input(status: ClaimStatus, value: JsonValue | StoredPayload) -> Mapping[str, JsonValue]:
+    """The input while the work goes on: whoever finishes it does not send it again.
 
     A settled claim is small: its record has the input.
     """
-    return {} if status in SETTLED else {A.INPUT: encode(value).decode()}
+    return {} if status in SETTLED else {A.INPUT: payload_attribute(value)}
 
 
-def stored_json(stored: Attributes, attribute: Attribute) -> JsonValue:
+def open_input_from(stored: Attributes) -> JsonValue | StoredPayload:
     """Null where there is none."""
-    return decode_stored(stored[attribute]) if attribute in stored else None
+    return payload_from(stored[A.INPUT]) if A.INPUT in stored else None

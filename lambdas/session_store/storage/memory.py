@@ -220,11 +220,9 @@ class MemoryAudit:
 class MemoryHeartbeats:
     memory: Memory
 
-    def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
+    def beat(self, heartbeat: Heartbeat) -> None:
         with self.memory.lock:
-            before = self.memory.heartbeats.get(heartbeat.region)
             self.memory.heartbeats[heartbeat.region] = heartbeat
-            return before
 
 
 def memory_storage() -> Storage:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from session_store.domain.json_values import encode
 from session_store.domain.message import Message
 from session_store.domain.page import (
     AuditPosition,
@@ -15,6 +14,7 @@ from session_store.domain.page import (
     RecordPosition,
     ShardPosition,
 )
+from session_store.domain.payload import payload_size
 from session_store.domain.session import ExpiringSession, Session, SessionSummary
 from session_store.domain.tool_call import ToolCallRecord
 from session_store.schema import Attribute
@@ -47,10 +47,10 @@ def paged(
     found: list[Entry] = []
     read = 0
     for entry in ordered[: page.limit]:
-        found.append(entry)
         read += size(entry)
-        if read >= PAGE_BYTES:
+        if found and read > PAGE_BYTES:
             break
+        found.append(entry)
     more = len(found) < len(ordered)
     return Page(items=tuple(found), next=place(found[-1]) if more else None)
 
@@ -81,7 +81,7 @@ def by_message_id(position: MessagePosition) -> tuple[str]:
 
 
 def message_size(message: Message) -> int:
-    return len(encode(message.content))
+    return payload_size(message.content)
 
 
 def audit_position(item: Item) -> AuditPosition:
@@ -101,7 +101,7 @@ def by_start(position: RecordPosition) -> tuple[int, str]:
 
 
 def record_size(record: ToolCallRecord) -> int:
-    return sum(len(encode(value)) for value in (record.input, record.output, record.error))
+    return sum(map(payload_size, (record.input, record.output, record.error)))
 
 
 def summary_of(session: Session) -> SessionSummary:

@@ -28,14 +28,21 @@ class MemorySecrets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryPayloads:
-    """``page`` is how many are deleted at once."""
+    """Texts by key; ``page`` is how many are deleted at once."""
 
-    keys: set[str] = field(default_factory=set)
+    texts: dict[str, bytes] = field(default_factory=dict, repr=False)
     page: int = 1000
 
+    def put(self, key: str, text: bytes) -> None:
+        self.texts[key] = text
+
+    def get(self, key: str) -> bytes | None:
+        return self.texts.get(key)
+
     def erase_some(self, session_id: str) -> bool:
-        found = sorted(key for key in self.keys if key.startswith(payload_prefix(session_id)))
-        self.keys.difference_update(found[: self.page])
+        found = sorted(key for key in self.texts if key.startswith(payload_prefix(session_id)))
+        for key in found[: self.page]:
+            del self.texts[key]
         return len(found) > self.page
 
 

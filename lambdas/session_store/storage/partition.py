@@ -2,19 +2,21 @@
 
 from typing import Any, Final
 
-from session_store.schema import Attribute
+from session_store.domain.payload import BYTES
+from session_store.schema import PAYLOADS, Attribute
 from session_store.storage.client import Client
 from session_store.storage.codec import Item, item_size
 from session_store.storage.expressions import Terms, all_of
 
 A: Final = Attribute
 PAGE_BYTES: Final = 1_200_000
-"""What the items of a page have at most, the last one apart.
+"""What the items of a page have at most, with the payloads that they refer to, the first one apart.
 
 Lambda answers with 6 MB at most, and the body is a JSON string in there: each quote
-and backslash of a payload takes two bytes. The page and a last item of 400 KB make
-3.3 MB at most; beside them a session of 400 KB, whose texts are stored unescaped,
-makes 2.9 MB where they are control characters, of seven bytes each.
+and backslash of a payload takes two bytes. So a page makes 2.5 MB at most, a single
+item's payloads among them, which have 1 MiB together; beside it a session of 400 KB,
+whose texts are stored unescaped, makes 2.9 MB where they are control characters, of
+seven bytes each.
 """
 
 
@@ -43,10 +45,16 @@ def query_partition(
         if start is not None:
             arguments["ExclusiveStartKey"] = start
         found, start = client.query(**arguments, Limit=limit - len(items))
-        for position, item in enumerate(found):
+        for item in found:
+            size += _carried(item)
+            if items and size > PAGE_BYTES:
+                return items, True
             items.append(item)
-            size += item_size(item)
-            if size >= PAGE_BYTES:
-                return items, start is not None or position + 1 < len(found)
         if start is None or len(items) >= limit:
             return items, start is not None
+
+
+def _carried(item: Item) -> int:
+    """Bytes that an item brings into an answer: its own, and those of its payloads that lie elsewhere."""
+    told = (item[name]["M"] for name in PAYLOADS if "M" in item.get(name, {}))
+    return item_size(item) + sum(int(each[BYTES]["N"]) for each in told)

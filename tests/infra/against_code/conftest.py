@@ -9,7 +9,8 @@ import pytest
 from local.emulator import Emulator
 from tests.infra.conftest import Synthesized, as_text
 from tests.support.aws_calls import AwsCalls
-from tests.support.driven import Ground, driven
+from tests.support.driven import driven
+from tests.support.ground import Ground
 from tests.support.redrive import deployed_places
 from tests.support.revocation import authorization_server
 
@@ -26,6 +27,13 @@ def variables(function: Mapping[str, Any]) -> dict[str, str]:
     return {name: as_text(value) for name, value in function["Environment"]["Variables"].items()}
 
 
+@pytest.fixture(scope="session", params=["dev", "prod", "optional_sealed", "local", "bearer"])
+def every(request: pytest.FixtureRequest) -> Synthesized:
+    """Each configuration in which functions are told or granted something of their own, in turn."""
+    synthesized: Synthesized = request.getfixturevalue(request.param)
+    return synthesized
+
+
 @pytest.fixture(scope="session")
 def ground(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     with (
@@ -34,7 +42,9 @@ def ground(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Iter
     ):
         bus = f"driven-{places.name}"
         emulator.client("events").create_event_bus(Name=bus)
-        yield Ground(places=places, bus=bus, server=server)
+        payloads = f"payloads-{places.name}"
+        emulator.client("s3").create_bucket(Bucket=payloads)
+        yield Ground(places=places, bus=bus, payloads=payloads, server=server)
 
 
 @pytest.fixture(scope="session")

@@ -2,33 +2,35 @@
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+import authorizer.settings
+from infra.api.function import STREAMS_URL
 from infra.bundling import SOURCES
 from session_store import settings
-from session_store.schema import CleanupEnv, Env
+from session_store.schema import Env
 from tests.infra.against_code.conftest import packages, variables
-from tests.infra.conftest import Synthesize, Synthesized
+from tests.infra.conftest import TOKENS, Synthesize, Synthesized
 from tests.support.driven import loaded
 
 OF_POWERTOOLS = {
     "POWERTOOLS_LOG_LEVEL",
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_SERVICE_NAME",
-    "POWERTOOLS_TRACE_DISABLED",
 }
 """Read by aws-lambda-powertools itself."""
+
+OF_BOTOCORE = {STREAMS_URL}
+"""Read by botocore itself: test_cache has when it is set, and to what."""
 
 OF_LAMBDA = {settings.REGION_VARIABLE}
 """Set by Lambda itself."""
 
-OF_THE_API = {Env.DELEGATES, Env.GATEWAY_DECODES_PATH}
+OF_THE_API = {Env.CALLERS, Env.DELEGATES, Env.GATEWAY_DECODES_PATH}
 """Read by every function among what is the same for all, and acted on by the API's alone."""
-
-NOT_YET = {CleanupEnv.PAYLOAD_BUCKET}
-"""Read where there is one; no deployment makes such a bucket."""
 
 
 class _Noted(Mapping[str, str]):
@@ -53,6 +55,14 @@ class _Noted(Mapping[str, str]):
         return len(self._variables)
 
 
+def readers() -> Iterator[tuple[ModuleType, str, Callable[[Mapping[str, str]], Any]]]:
+    """What reads settings, with the module where a handler finds it."""
+    for module in (settings, authorizer.settings):
+        for name, reader in vars(module).items():
+            if name.startswith("read_") and reader.__module__ == module.__name__:
+                yield module, name, reader
+
+
 def read_by(package: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """What the settings readers ask for that the handler's module calls as it is loaded so."""
     read: set[str] = set()
@@ -60,13 +70,11 @@ def read_by(package: str, environment: Mapping[str, str], monkeypatch: pytest.Mo
     def noting(reader: Callable[[Mapping[str, str]], Any]) -> Callable[[Mapping[str, str]], Any]:
         return lambda given: reader(_Noted(given, read))
 
-    for name, reader in vars(settings).items():
-        if name.startswith("read_"):
-            monkeypatch.setattr(settings, name, noting(reader))
+    for module, name, reader in readers():
+        monkeypatch.setattr(module, name, noting(reader))
     here = {
         **environment,
         "AWS_REGION": "us-east-1",
-        "POWERTOOLS_TRACE_DISABLED": "true",
         "POWERTOOLS_SERVICE_NAME": f"{package}-environment",
     }
     with loaded(package, here, monkeypatch):
@@ -74,15 +82,15 @@ def read_by(package: str, environment: Mapping[str, str], monkeypatch: pytest.Mo
 
 
 @pytest.fixture(scope="session")
-def fullest(synthesize: Synthesize) -> Synthesized:
-    """All that an environment can be told is told."""
-    return synthesize(
-        target="local",
-        stage="full",
-        delegates="000000000000:user/tenant-a",
-        revocationEndpoint="http://127.0.0.1:8080/revoke",
-        revocationClientSecret="clients/store",
-    )
+def fullest(synthesize: Synthesize) -> tuple[Synthesized, ...]:
+    """All that an environment can be told is told, in one way of calling and in the other."""
+    told = {
+        "target": "local",
+        "stage": "full",
+        "revocationEndpoint": "http://127.0.0.1:8080/revoke",
+        "revocationClientSecret": "clients/store",
+    }
+    return synthesize(**told, delegates="000000000000:user/tenant-a"), synthesize(**told, **TOKENS)
 
 
 def test_what_is_set_is_read(every: Synthesized) -> None:
@@ -92,18 +100,21 @@ def test_what_is_set_is_read(every: Synthesized) -> None:
             told = variables(every.function(package, region=region))
             with pytest.MonkeyPatch.context() as monkeypatch:
                 monkeypatch.setenv("SESSION_REGIONS", "us-east-1")
-                unread[region, package] = set(told) - read_by(package, told, monkeypatch) - OF_POWERTOOLS
-    assert {where: names for where, names in unread.items() if names} == {}
+                unread[region, package] = set(told) - read_by(package, told, monkeypatch)
+    of_libraries = OF_POWERTOOLS | OF_BOTOCORE
+    assert {where: names - of_libraries for where, names in unread.items() if names - of_libraries} == {}
 
 
-def test_what_is_read_can_be_set(fullest: Synthesized) -> None:
-    unset = {}
-    for package in packages(fullest, region="us-east-1"):
-        told = variables(fullest.function(package))
-        with pytest.MonkeyPatch.context() as monkeypatch:
-            unset[package] = read_by(package, told, monkeypatch) - set(told) - OF_LAMBDA - NOT_YET
+def test_what_is_read_can_be_set(fullest: tuple[Synthesized, ...]) -> None:
+    unset: dict[str, set[str]] = {}
+    for synthesized in fullest:
+        for package in packages(synthesized, region="us-east-1"):
+            told = variables(synthesized.function(package))
+            with pytest.MonkeyPatch.context() as monkeypatch:
+                missing = read_by(package, told, monkeypatch) - set(told) - OF_LAMBDA
             if package != "session_api":
-                unset[package] -= OF_THE_API
+                missing -= OF_THE_API
+            unset[package] = missing & unset.get(package, missing)
     assert {package: names for package, names in unset.items() if names} == {}
 
 
@@ -117,7 +128,7 @@ def test_settings_alone_read_the_environment() -> None:
             for call in ast.walk(tree)
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
             for argument in call.args
-            if call.func.id.startswith("read_") and call.func.id in vars(settings)
+            if call.func.id in {name for _, name, _ in readers()}
         }
         elsewhere += [
             f"{file.relative_to(SOURCES)}:{node.lineno}"

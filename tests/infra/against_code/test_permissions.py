@@ -4,17 +4,20 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from session_store.schema import BusEnv, CleanupEnv, Env, RedriveEnv, StreamEnv
+from infra.key_use import BOTH_WAYS
+from infra.logged_function import INTERFACE_ACTIONS
+from session_store.schema import BusEnv, Env, PayloadEnv, RedriveEnv, StreamEnv
 from tests.infra.against_code.conftest import Driven, packages, variables
 from tests.infra.conftest import HASH, Synthesized, as_text
 from tests.support.aws_calls import Permission, used
-from tests.support.driven import DRIVES, Ground
+from tests.support.driven import DRIVES
+from tests.support.ground import Ground
 
 NAMED_BY: Mapping[str, tuple[str, ...]] = {
     "dynamodb": (Env.TABLE_NAME, Env.AUDIT_TABLE_NAME),
     "events": (BusEnv.EVENT_BUS_NAME,),
     "lambda": (RedriveEnv.CONSUMER_FUNCTION,),
-    "s3": (StreamEnv.QUARANTINE_BUCKET, CleanupEnv.PAYLOAD_BUCKET),
+    "s3": (StreamEnv.QUARANTINE_BUCKET, PayloadEnv.PAYLOAD_BUCKET),
     "sqs": (
         RedriveEnv.STREAM_DEAD_LETTERS_URL,
         RedriveEnv.CLEANUP_DEAD_LETTERS_URL,
@@ -28,6 +31,18 @@ CDKS_OWN = {"sqs:ChangeMessageVisibility", "sqs:GetQueueUrl"}
 
 BESIDE_SENDING = {"sqs:GetQueueAttributes", "sqs:GetQueueUrl"}
 """And its destination, beside what Lambda needs to send there."""
+
+KEY_USE = {
+    "s3:GetObject": {"kms:Decrypt"},
+    "s3:PutObject": {"kms:GenerateDataKey"},
+    "sqs:ReceiveMessage": {"kms:Decrypt"},
+    "sqs:SendMessage": {"kms:Decrypt", "kms:GenerateDataKey"},
+}
+"""What the caller of each action must be allowed with the key that the resource is under.
+
+Amazon S3 User Guide, *Using server-side encryption with AWS KMS keys*; Amazon SQS Developer Guide, *Key
+management*. Every function is on a table.
+"""
 
 
 def test_every_function_of_the_template_has_a_drive(every: Synthesized) -> None:
@@ -60,9 +75,30 @@ def test_what_is_allowed_is_done(every: Synthesized, drive: Driven, ground: Grou
             superfluous |= {
                 (region, package, granted.action, granted.resource)
                 for granted in grants(every, package, region=region)
-                if not any(covers(granted, one) for one in done)
+                if not granted.action.startswith("kms:") and not any(covers(granted, one) for one in done)
             }
     assert superfluous == set()
+
+
+def test_a_key_is_used_through_the_services_that_are_called_and_for_what_they_do_with_it(
+    optional_sealed: Synthesized, drive: Driven
+) -> None:
+    (region,) = optional_sealed.regions
+    for package in packages(optional_sealed, region=region):
+        done = {one.action for one in used(drive(optional_sealed, package))}
+        done |= {one.action for one in done_by_aws(optional_sealed, package, region=region)}
+        needed: dict[str, set[str]] = {}
+        for action, uses in KEY_USE.items():
+            if action in done:
+                needed.setdefault(action.partition(":")[0], set()).update(uses)
+        granted = {
+            statement["Condition"]["StringEquals"]["kms:ViaService"].partition(".")[0]: statement["Action"]
+            for statement in optional_sealed.statements(optional_sealed.function(package), region=region)
+            if "kms:" in str(statement["Action"])
+        }
+        assert granted.pop("dynamodb") == list(BOTH_WAYS)
+        spelled = {service: {a} if isinstance(a, str) else set(a) for service, a in granted.items()}
+        assert spelled == needed, package
 
 
 def test_no_call_outlasts_its_function(dev: Synthesized, drive: Driven) -> None:
@@ -118,6 +154,9 @@ def done_by_aws(synthesized: Synthesized, package: str, *, region: str) -> Itera
     log_group = as_text(function["LoggingConfig"]["LogGroup"]).replace(">", ".Arn>")
     for action in ("logs:CreateLogStream", "logs:PutLogEvents"):
         yield Permission(action, log_group)
+    if "VpcConfig" in function:
+        for action in INTERFACE_ACTIONS:
+            yield Permission(action, "*")
     if function["TracingConfig"]["Mode"] == "Active":
         for action in ("xray:PutTelemetryRecords", "xray:PutTraceSegments"):
             yield Permission(action, "*")

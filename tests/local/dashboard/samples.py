@@ -12,7 +12,7 @@ WINDOW = Window(start=0, end=600, period=60)
 COUNTS = {60.0: 2.0, 120.0: 5.0}
 
 
-def metric(name: str, *, namespace: str = "SessionStore", **changes: Any) -> Metric:
+def metric(name: str, *, namespace: str = "SessionStore/local", **changes: Any) -> Metric:
     plain: dict[str, Any] = {"dimensions": frozenset({("service", "session-api")}), "statistic": "Sum"}
     return Metric(namespace=namespace, name=name, **{**plain, "period": 60, **changes})
 

@@ -13,7 +13,7 @@ from local.dashboard.emf import read
 
 def line(**changes: Any) -> dict[str, Any]:
     metric = {
-        "Namespace": "SessionStore",
+        "Namespace": "SessionStore/local",
         "Dimensions": [["service"]],
         "Metrics": [{"Name": "Served", "Unit": "Count"}],
     }
@@ -41,11 +41,11 @@ def test_each_set_of_dimensions_is_a_metric_of_its_own() -> None:
 
 
 def test_what_powertools_writes_is_read(capsys: pytest.CaptureFixture[str]) -> None:
-    metrics = Metrics(namespace="SessionStore", service="session-api")
+    metrics = Metrics(namespace="SessionStore/local", service="session-api")
     metrics.add_metric(name="Served", unit=MetricUnit.Count, value=4)
     metrics.flush_metrics()
     (sample,) = read(io.StringIO(capsys.readouterr().out)).samples
-    assert (sample.namespace, sample.name, sample.value) == ("SessionStore", "Served", 4.0)
+    assert (sample.namespace, sample.name, sample.value) == ("SessionStore/local", "Served", 4.0)
     assert sample.dimensions == {("service", "session-api")}
 
 

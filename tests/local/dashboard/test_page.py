@@ -97,6 +97,13 @@ def test_alarms_are_told_with_their_states() -> None:
     text = drawn(board, source=FixedSource(states={"late": "ALARM"}))
     assert '<li class="alarm">late <small>ALARM</small></li>' in text
     assert "lost <small>not deployed here</small>" in text
+    assert "judges no alarm" not in text
+
+
+def test_alarms_that_nobody_judges_are_told_as_such() -> None:
+    board = panel(alarms=("late", "lost"))
+    unknown = FixedSource(states=dict.fromkeys(("late", "lost"), "INSUFFICIENT_DATA"))
+    assert "no source here: the emulator judges no alarm" in drawn(board, source=unknown)
 
 
 def test_a_panel_stands_where_the_dashboard_has_it() -> None:

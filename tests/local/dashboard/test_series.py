@@ -12,13 +12,10 @@ VALUES = [(60.0, 1.0), (61.0, 3.0), (119.9, 8.0), (180.0, 5.0)]
     [
         ("Sum", {60: 12, 180: 5}),
         ("Average", {60: 4, 180: 5}),
-        ("Minimum", {60: 1, 180: 5}),
         ("Maximum", {60: 8, 180: 5}),
-        ("SampleCount", {60: 3, 180: 1}),
         ("p50", {60: 3, 180: 5}),
         ("p99", {60: 8, 180: 5}),
         ("p0", {60: 1, 180: 5}),
-        ("p100", {60: 8, 180: 5}),
     ],
 )
 def test_a_statistic_is_taken_period_by_period(statistic: str, expected: dict[float, float]) -> None:
@@ -29,14 +26,13 @@ def test_a_percentile_is_a_value_that_was_measured() -> None:
     hundred = [(0.0, float(value)) for value in range(100, 0, -1)]
     for percentile in (1, 50, 90, 99):
         assert aggregate(hundred, statistic=f"p{percentile}", period=60) == {0: percentile}
-    assert aggregate(hundred, statistic="p99.9", period=60) == {0: 100}
 
 
 def test_periods_are_in_the_order_of_time() -> None:
     assert list(aggregate(reversed(VALUES), statistic="Sum", period=60)) == [60, 180]
 
 
-@pytest.mark.parametrize("statistic", ["p101", "TM(10%:90%)", "sum", "IQM"])
+@pytest.mark.parametrize("statistic", ["p101", "p99.9", "SampleCount", "TM(10%:90%)", "sum", "IQM"])
 def test_a_statistic_that_is_not_known_is_named(statistic: str) -> None:
     with pytest.raises(UnsupportedError, match=r"the statistic ") as caught:
         aggregate(VALUES, statistic=statistic, period=60)
@@ -49,7 +45,7 @@ def test_where_nothing_was_counted_a_count_is_zero() -> None:
 
 
 def test_a_line_in_one_number_is_all_that_was_counted_or_the_highest() -> None:
-    assert [overall([1, 5, 2], statistic=each) for each in ("Sum", "SampleCount", "p99", "")] == [8, 8, 5, 5]
+    assert [overall([1, 5, 2], statistic=each) for each in ("Sum", "p99", "")] == [8, 5, 5]
 
 
 HITS = {60.0: 3.0, 120.0: 1.0, 180.0: 0.0}
@@ -61,10 +57,9 @@ MISSES = {60.0: 1.0, 180.0: 0.0}
     [
         ("hits", HITS),
         ("hits + misses", {60: 4, 180: 0}),
-        ("hits - misses * 2", {60: 1, 180: 0}),
+        ("hits + misses * 2", {60: 5, 180: 0}),
         ("100 * hits / (hits + misses)", {60: 75}),
         ("100 * FILL(hits, 0) / (FILL(hits, 0) + FILL(misses, 0))", {60: 75, 120: 100}),
-        ("SUM([hits, misses])", {60: 4, 120: 1, 180: 0}),
         ("7", {60: 7, 120: 7, 180: 7}),
     ],
 )
@@ -83,7 +78,8 @@ def test_an_expression_has_a_value_where_its_parts_have(
         "hits **",
         "hits ** 2",
         "unknown",
-        "SUM(hits)",
+        "hits - 1",
+        "SUM([hits])",
         "__import__('os')",
         "hits.real",
         "FILL(hits, REPEAT)",

@@ -9,12 +9,12 @@ from local.dashboard.emf import Counted, Sample
 from local.dashboard.sources import LocalStack, NoSourceError, Window
 from tests.local.dashboard.samples import metric
 
-SERVED = frozenset({("AWS/Lambda", "Invocations")})
+SERVED = frozenset({("AWS/Lambda", "Invocations", metric("Invocations").dimensions)})
 
 
 def sample(at: float, value: float, *, service: str = "session-api") -> Sample:
     return Sample(
-        namespace="SessionStore",
+        namespace="SessionStore/local",
         name="Served",
         dimensions=frozenset({("service", service)}),
         at=at,
@@ -76,6 +76,12 @@ def test_what_it_does_not_list_has_no_source(namespace: str, reason: str) -> Non
     with pytest.raises(NoSourceError) as caught:
         stack().series(metric("Missing", namespace=namespace), Window(start=0, end=1))
     assert caught.value.args == (reason,)
+
+
+def test_what_it_lists_of_others_has_no_source_either() -> None:
+    elsewhere = metric("Invocations", namespace="AWS/Lambda", dimensions=frozenset({("service", "other")}))
+    with pytest.raises(NoSourceError, match="Invocations of some, not of all that belong here"):
+        stack().series(elsewhere, Window(start=0, end=1))
 
 
 def test_it_began_with_the_first_thing_that_was_counted() -> None:

@@ -31,8 +31,7 @@ def test_a_run_beats_counts_and_ends_in_time(
     assert memory.heartbeats[REGION].author.request_id == REQUEST_ID
     assert 10 < deadline.remaining() <= 15
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line["Heartbeats"] for line in lines if "_aws" in line] == [[1.0], [1.0]]
-    assert [line.get("since_last_ms") for line in lines if line.get("message") == "beat"] == [None, 60_000]
+    assert [line["Heartbeats"] for line in lines if "Heartbeats" in line] == [[1.0], [1.0]]
 
 
 def test_a_beat_that_the_table_does_not_take_is_an_error_of_the_function(

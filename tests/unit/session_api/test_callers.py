@@ -2,7 +2,7 @@
 
 import pytest
 
-from session_api.callers import iam_caller, tenant_of
+from session_api.callers import iam_caller, jwt_caller, tenant_of
 from session_store.domain.caller import Caller, Permission
 from session_store.errors import ForbiddenError, InvalidRequestError, UnauthenticatedError
 from tests.support.gateway import BACKEND
@@ -86,3 +86,42 @@ def test_no_delegate_may_name_nobody(subject: str) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         caller(subject)
     assert refused.value.facts["path"] == "header Session-Subject"
+
+
+VERIFIED = {"tenant": "https://issuer.example#acme", "subject": "alice", "permissions": "ops worker"}
+
+
+def test_a_verified_token_makes_the_caller() -> None:
+    permissions = frozenset({Permission.OPS, Permission.WORKER})
+    assert jwt_caller({"requestId": "r", "authorizer": VERIFIED}, subject=None) == Caller(
+        tenant="https://issuer.example#acme", subject="alice", permissions=permissions, request_id="r"
+    )
+
+
+@pytest.mark.parametrize("said", [{}, {"permissions": ""}, {"permissions": "opsworker OPS"}])
+def test_a_permission_that_is_not_told_is_not_held(said: dict[str, str]) -> None:
+    verified = {name: VERIFIED[name] for name in ("tenant", "subject")}
+    caller = jwt_caller({"authorizer": {**verified, **said}}, subject=None)
+    assert caller.permissions == frozenset()
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {},
+        {"authorizer": None},
+        {"authorizer": {}},
+        {"authorizer": {**VERIFIED, "tenant": ""}},
+        {"authorizer": {**VERIFIED, "subject": ""}},
+        {"identity": {"userArn": BACKEND}},
+    ],
+)
+def test_without_an_authorizers_word_there_is_no_caller(context: dict[str, object]) -> None:
+    with pytest.raises(UnauthenticatedError):
+        jwt_caller(context, subject=None)
+
+
+@pytest.mark.parametrize("subject", ["bob", "alice", "-", ""])
+def test_beside_a_token_no_header_names_a_subject(subject: str) -> None:
+    with pytest.raises(ForbiddenError):
+        jwt_caller({"authorizer": VERIFIED}, subject=subject)

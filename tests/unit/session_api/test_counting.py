@@ -135,15 +135,17 @@ def test_reading_writing_state_and_refusing_are_counted_as_such_alone(
     assert api.counts() == {Metric.REFUSED: 2}
 
 
+@pytest.mark.parametrize("written", ["ascii", "\u00e4\u00f6\u00fc\u4f1a\U0001f511"])
 @pytest.mark.parametrize(("beyond", "large"), [(0, {Metric.LARGE_SESSION: 1}), (-1, {})])
-def test_a_session_is_large_from_the_limit_on(
+def test_a_session_is_large_from_so_many_encoded_bytes_on(
     api: InProcessApi,
-    session_id: str,
     monkeypatch: pytest.MonkeyPatch,
+    written: str,
     beyond: int,
     large: dict[str, float],
 ) -> None:
-    size = len(api.call("GET", f"/sessions/{session_id}").text)
+    session_id = api.open(state={"a": written})
+    size = len(api.call("GET", f"/sessions/{session_id}").text.encode())
     api.counts()
     monkeypatch.setattr(counting, "LARGE_SESSION", size - beyond)
     api.call("GET", f"/sessions/{session_id}")

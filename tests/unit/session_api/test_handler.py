@@ -1,6 +1,9 @@
 """The function as Lambda loads it: settings from the environment, one answer an event."""
 
+import gc
 import importlib
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +25,6 @@ ENVIRONMENT = {
     "AUDIT_RETENTION_DAYS": "90",
     "POWERTOOLS_SERVICE_NAME": "session-api",
     "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
-    "POWERTOOLS_TRACE_DISABLED": "true",
 }
 
 
@@ -70,3 +72,26 @@ def test_a_function_that_is_set_up_wrongly_does_not_start(environment: pytest.Mo
     environment.delenv("TABLE_NAME")
     with pytest.raises(ConfigurationError, match="TABLE_NAME"):
         loaded()
+
+
+def test_what_is_loaded_is_garbage_to_nobody_and_what_requests_make_is_collected(
+    environment: pytest.MonkeyPatch,
+) -> None:
+    del environment
+    gc.unfreeze()
+    loaded()
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 0
+
+
+def test_a_cold_start_loads_nothing_that_a_request_does_not_use() -> None:
+    program = "import sys, session_api.handler; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **ENVIRONMENT},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    packages = {name.partition(".")[0] for name in done.stdout.split()}
+    assert not packages & {"boto3", "s3transfer", "pydantic", "aws_xray_sdk", "amazondax"}

@@ -25,6 +25,7 @@ STATUSES = {
     "misdirected": 421,
     "idempotency-mismatch": 422,
     "precondition-required": 428,
+    "payload-missing": 500,
     "throttled": 503,
     "outcome-unknown": 503,
 }

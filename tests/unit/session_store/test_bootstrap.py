@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from infra.api_function import TIMEOUT
+from infra.api.function import TIMEOUT
 from session_store.background import open_census, open_cleanup, open_expiry_watch, open_heart
 from session_store.bootstrap import dynamodb_client, open_store
 from session_store.deadline import Deadline

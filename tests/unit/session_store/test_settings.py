@@ -3,7 +3,7 @@
 import pytest
 
 from session_store.errors import ConfigurationError
-from session_store.schema import Env
+from session_store.schema import Callers, Env
 from session_store.settings import (
     REGION_VARIABLE,
     CleanupSettings,
@@ -19,12 +19,13 @@ ENVIRONMENT = {
     "TABLE_NAME": "sessions",
     "AUDIT_TABLE_NAME": "audit",
     "SESSION_REGIONS": "us-east-1, eu-west-1",
+    "SESSION_CALLERS": "jwt",
     "SESSION_DELEGATES": "111122223333:role/a,111122223333:user/b",
     "STATUS_SHARDS": "4",
     "AUDIT_RETENTION_DAYS": "90",
     "GATEWAY_DECODES_PATH": "true",
 }
-OPTIONAL = {Env.DELEGATES, Env.GATEWAY_DECODES_PATH}
+OPTIONAL = {Env.CALLERS, Env.DELEGATES, Env.GATEWAY_DECODES_PATH}
 
 
 def test_settings_are_read_from_the_environment() -> None:
@@ -33,6 +34,7 @@ def test_settings_are_read_from_the_environment() -> None:
         audit_table="audit",
         region="us-east-1",
         regions=("us-east-1", "eu-west-1"),
+        callers=Callers.JWT,
         delegates=frozenset({"111122223333:role/a", "111122223333:user/b"}),
         status_shards=4,
         audit_retention=90 * 86_400,
@@ -58,6 +60,7 @@ def test_a_missing_variable_is_named(name: str) -> None:
     ("name", "value"),
     [
         ("AWS_REGION", "mars"),
+        ("SESSION_CALLERS", "anyone"),
         ("AWS_REGION", "eu-west-2"),
         ("SESSION_REGIONS", "us-east-1,mars"),
         ("SESSION_REGIONS", "eu-west-1"),

@@ -70,6 +70,24 @@ def test_a_digested_attribute_is_compared_whole_and_never_shown() -> None:
     )
 
 
+def test_a_payload_that_lies_elsewhere_is_told_as_its_item_tells_it() -> None:
+    exposure = Exposure(digested=frozenset({"content", "state"}), payloads=frozenset({"content"}))
+    reference = {"bytes": 400_000, "sha256": digest("x")}
+    found = differences({}, {"content": reference, "state": reference}, exposure=exposure)
+    assert [each.new for each in found] == [
+        reference,
+        {"bytes": len(canonical(reference)), "sha256": digest(reference)},
+    ]
+
+
+def test_what_is_no_such_reference_is_digested_as_ever() -> None:
+    exposure = Exposure(digested=frozenset({"content"}), payloads=frozenset({"content"}))
+    for foreign in ({"bytes": 1}, {"bytes": 1, "sha256": "x", "text": "marker"}, "text", ["bytes", "sha256"]):
+        (found,) = differences({}, {"content": foreign}, exposure=exposure)
+        assert found.new.keys() == {"bytes", "sha256"}
+        assert found.new != foreign
+
+
 def test_more_than_an_item_can_hold_is_compared_attribute_by_attribute() -> None:
     old = {"state": {f"k{number}": "x" * 1000 for number in range(300)}, "other": 1}
     new = {"state": {f"k{number}": "y" * 1000 for number in range(300)}, "other": 2}

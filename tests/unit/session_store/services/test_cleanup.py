@@ -37,14 +37,13 @@ def around() -> Surroundings:
 def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, around: Surroundings) -> None:
     session = left_behind(storage, messages=3, calls=2)
     other = left_behind(storage, messages=1)
-    around.payloads.keys.update(
-        {f"{session.session_id}/a", f"{session.session_id}/b", f"{other.session_id}/a"}
-    )
+    for key in (f"{session.session_id}/a", f"{session.session_id}/b", f"{other.session_id}/a"):
+        around.payloads.put(key, b"x")
     end = an_end(session)
     assert around.cleanup(storage).run(end, request_id="r").children == 7
     assert storage.children.first(session.session_id, limit=10) == []
     assert len(messages_of(storage, other)) == 1
-    assert around.payloads.keys == {f"{other.session_id}/a"}
+    assert set(around.payloads.texts) == {f"{other.session_id}/a"}
     facts = {
         "reason": "expired",
         "status": "active",
@@ -136,10 +135,10 @@ def test_a_session_that_is_still_there_is_left_alone(
 def test_what_is_no_session_id_erases_nothing(
     storage: Storage, around: Surroundings, session_id: str
 ) -> None:
-    around.payloads.keys.add("/a")
+    around.payloads.put("/a", b"x")
     with pytest.raises(InvalidRequestError):
         around.cleanup(storage).run(an_end(a_session(), session_id=session_id), request_id="r")
-    assert around.payloads.keys == {"/a"}
+    assert set(around.payloads.texts) == {"/a"}
 
 
 def test_credentials_are_revoked_and_what_cannot_be_is_said(storage: Storage, around: Surroundings) -> None:
@@ -275,9 +274,10 @@ def test_time_that_is_up_stops_the_work_and_the_next_delivery_goes_on(
 def test_payloads_are_erased_page_by_page(storage: Storage, around: Surroundings) -> None:
     session = a_session()
     around.payloads = replace(around.payloads, page=2)
-    around.payloads.keys.update(f"{session.session_id}/{number}" for number in range(5))
+    for number in range(5):
+        around.payloads.put(f"{session.session_id}/{number}", b"x")
     around.cleanup(storage).run(an_end(session), request_id="r")
-    assert around.payloads.keys == set()
+    assert around.payloads.texts == {}
 
 
 def test_the_summary_names_the_request_that_wrote_it(around: Surroundings) -> None:

@@ -179,7 +179,8 @@ def test_ids_are_judged_with_their_path(world: World) -> None:
     assert transcript(world, session_id) == []
 
 
-def test_a_content_of_300_kb_is_kept_and_a_byte_more_is_not(world: World) -> None:
+def test_without_a_bucket_a_content_of_300_kb_is_kept_and_a_byte_more_is_not() -> None:
+    world = World(bucket=False)
     session_id = world.open().session_id
     append(world, session_id, NewMessage(content="x" * (INLINE_LIMIT - 2)))
     with pytest.raises(PayloadTooLargeError) as refused:

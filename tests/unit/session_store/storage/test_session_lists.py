@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from bench.fixed_costs import ENTRY_BYTES
 from session_store.domain.session import Owner, Status
 from session_store.errors import ThrottledError
 from session_store.schema import STATUS_TTL_INDEX, Attribute
@@ -14,10 +15,6 @@ from tests.support.samples import NOW_MS, REGION, SESSION_ID, a_session
 from tests.support.stubbed import Stubbed
 
 PLACE = {"pk": {"S": "session#x"}, "sk": {"S": "metadata"}}
-
-
-ENTRY_BYTES = 193
-"""Of which a count reads one for each session; docs/operations.md computes with it."""
 
 
 def test_an_entry_of_the_index_is_as_long_as_the_costs_say() -> None:

@@ -1,0 +1,166 @@
+"""``python -m bench.contention``: 64 writers of one session, and the same writes spread over 64."""
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, Final
+
+from bench.ground import ground
+from bench.peers import OneItem, Ours, Peer, RefusedError
+from bench.report import publish, table
+from session_store.settings import read_settings
+
+WRITERS: Final = 64
+WRITES: Final = 4
+"""Of each writer, one after the other."""
+
+CONFLICT: Final = "TransactionConflict"
+SEEN: Final = {"UpdateItem", "TransactWriteItems"}
+ABOUT: Final = f"""\
+{WRITERS} threads add one to a counter of one session, {WRITES} times each, all at once, and then each to
+one of its own; through the library's use cases, since a function answers one request at a time. The
+emulator knows no transaction conflicts, so they are added: a write that comes while a transaction on its
+item is on its way is refused as DynamoDB refuses it, and so is a transaction that comes while any write
+is. On its way means from this process and back, threads waiting for each other included: many times what
+it is within DynamoDB. Beside it, one item with a version: read, written if unchanged, three more tries.
+*Told to try again*: answered, with nothing done. *Lost*: done, by the answer, and not to be found.
+*Attempts*: writes sent for each that was done. Time is the whole run's, over that of the spread writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """``sent``: requests to write; ``held``: what the counters say in the end."""
+
+    asked: int
+    refused: int
+    sent: int
+    held: int
+    seconds: float
+
+    @property
+    def done(self) -> int:
+        return self.asked - self.refused
+
+    @property
+    def lost(self) -> int:
+        return self.done - self.held
+
+
+class Conflicts:
+    """DynamoDB's refusals of writes that meet a transaction, which the emulator does not know."""
+
+    def __init__(self, client: Any) -> None:  # noqa: ANN401 - boto3 makes it at run time
+        self.sent = 0
+        self._under_way: Counter[tuple[str, bool]] = Counter()
+        self._mine = threading.local()
+        self._lock = threading.Lock()
+        client.meta.events.register("provide-client-params.dynamodb", self._look)
+        client.meta.events.register("before-call.dynamodb", self._begin)
+        client.meta.events.register_first("after-call.dynamodb", self._end)
+
+    def _look(self, params: Mapping[str, Any], model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
+        self._mine.key = key_of(model.name, params)
+
+    def _begin(self, model: Any, **_: Any) -> tuple[Any, Any] | None:  # noqa: ANN401 - likewise
+        if model.name not in SEEN:
+            return None
+        key, transaction = self._mine.key, model.name == "TransactWriteItems"
+        with self._lock:
+            self.sent += 1
+            meets = self._under_way[key, True] or (transaction and self._under_way[key, False])
+            self._mine.begun = None if meets else (key, transaction)
+            if not meets:
+                self._under_way[key, transaction] += 1
+        return refusal(transaction=transaction) if meets else None
+
+    def _end(self, model: Any, **_: Any) -> None:  # noqa: ANN401 - likewise
+        if model.name in SEEN and self._mine.begun is not None:
+            with self._lock:
+                self._under_way[self._mine.begun] -= 1
+
+
+def key_of(operation: str, params: Mapping[str, Any]) -> str:
+    """Of the one item that is written."""
+    if operation == "UpdateItem":
+        return repr(params["Key"])
+    if operation == "TransactWriteItems":
+        return repr(params["TransactItems"][0]["Update"]["Key"])
+    return ""
+
+
+def refusal(*, transaction: bool) -> tuple[Any, Any]:
+    """In the form in which botocore has an answer that was read."""
+    code = "TransactionCanceledException" if transaction else "TransactionConflictException"
+    told = {"CancellationReasons": [{"Code": CONFLICT}]} if transaction else {}
+    parsed = {"Error": {"Code": code, "Message": ""}, "ResponseMetadata": {"HTTPStatusCode": 400}, **told}
+    return SimpleNamespace(status_code=400), parsed
+
+
+def main(writers: int = WRITERS) -> None:
+    makers: Sequence[Callable[[Any], Peer]] = (
+        lambda client: Ours.on(client, read_settings(os.environ)),
+        OneItem,
+    )
+    rows: list[Sequence[str]] = []
+    with ground() as where:
+        for make in makers:
+            client, _ = where.watched()
+            conflicts = Conflicts(client)
+            peer = make(client)
+            one = run(peer, [peer.open()] * writers, conflicts)
+            spread = run(peer, [peer.open() for _ in range(writers)], conflicts)
+            rows += _rows(peer.name, one, spread)
+    heads = ("", "asked", "done", "told to try again", "lost", "attempts a write", "time over spread")
+    command = "python -m bench.contention"
+    publish("Contention", command=command, about=ABOUT, results=table(heads, rows))
+
+
+def run(peer: Peer, sessions: Sequence[str], conflicts: Conflicts) -> Run:
+    """A writer for each of the sessions, which may be the same one."""
+    before, began = conflicts.sent, time.perf_counter()
+    start = threading.Barrier(len(sessions))
+
+    def write(session: str) -> int:
+        start.wait()
+        return sum(_refused(peer, session) for _ in range(WRITES))
+
+    with ThreadPoolExecutor(len(sessions)) as pool:
+        refused = sum(pool.map(write, sessions))
+    seconds = time.perf_counter() - began
+    return Run(
+        asked=len(sessions) * WRITES,
+        refused=refused,
+        sent=conflicts.sent - before,
+        held=sum(peer.counted(session) for session in set(sessions)),
+        seconds=seconds,
+    )
+
+
+def _refused(peer: Peer, session: str) -> bool:
+    try:
+        peer.increment(session)
+    except RefusedError:
+        return True
+    return False
+
+
+def _rows(name: str, one: Run, spread: Run) -> Iterator[Sequence[str]]:
+    for label, made in ((f"{name}: one session", one), (f"{name}: a session each", spread)):
+        yield (
+            label,
+            str(made.asked),
+            str(made.done),
+            str(made.refused),
+            f"**{made.lost}**",
+            f"{made.sent / max(1, made.done):.2f}",
+            f"{made.seconds / spread.seconds:.2f}",
+        )
+
+
+if __name__ == "__main__":
+    main()

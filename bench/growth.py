@@ -1,0 +1,107 @@
+"""``python -m bench.growth [10000]``: what a message costs when many are there."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from bench.ground import ground
+from bench.peers import OneItem, Ours, Peer, RefusedError
+from bench.report import publish, table
+from bench.spending import Spending
+from session_store.settings import read_settings
+
+CONTENT: Final = "x" * 1000
+LAST: Final = 20
+AT: Final = (1, 20, 100, 300, 390, 1000, 2000)
+"""Which messages are looked at, by their number."""
+
+ABOUT: Final = """\
+Messages of 1,000 bytes appended to one session, one a call, through the library's use cases; write units
+from the answers, read units from the bytes that were read. Beside it, the transcript as a list in the
+session's item, grown by `list_append`: every append writes the whole item, so its units grow with what is
+there, and at DynamoDB's 400 KB it ends. A number behind the command is one message more that is looked
+at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """At one message: the units of writing it, of reading it with those before, and all written so far."""
+
+    written: float
+    read: float
+    total: float
+
+
+@dataclass(slots=True)
+class Curve:
+    """``ended``: the number of the message that the store did not take."""
+
+    name: str
+    points: dict[int, Point] = field(default_factory=dict)
+    ended: int | None = None
+
+
+def main(at: Sequence[int] = AT, *, arguments: Sequence[str] = ()) -> None:
+    at = (*at, *map(int, arguments))
+    with ground() as where:
+        curves = []
+        makers: tuple[Callable[[object], Peer], ...] = (
+            lambda client: Ours.on(client, read_settings(os.environ)),
+            OneItem,
+        )
+        for make in makers:
+            client, spending = where.watched()
+            curves.append(grown(make(client), spending, at))
+    command = " ".join(("python -m bench.growth", *arguments))
+    publish("Growth of a transcript", command=command, about=ABOUT, results=results(curves, at))
+
+
+def grown(peer: Peer, spending: Spending, at: Sequence[int]) -> Curve:
+    curve = Curve(peer.name)
+    session, total = peer.open(), 0.0
+    spending.taken()
+    for number in range(1, max(at) + 1):
+        try:
+            peer.append(session, CONTENT)
+        except RefusedError:
+            curve.ended = number
+            return curve
+        spent = spending.taken()
+        written = float(spent.writes.total())
+        total += written
+        if number in at:
+            assert peer.last(session, LAST) == min(LAST, number)
+            curve.points[number] = Point(written, spending.taken().reads, total)
+    return curve
+
+
+def results(curves: Sequence[Curve], at: Sequence[int]) -> str:
+    heads = ["message", *(head for curve in curves for head in _heads(curve))]
+    rows = [[f"{number:,}", *(cell for curve in curves for cell in _cells(curve, number))] for number in at]
+    return "\n\n".join((table(heads, rows), "\n".join(_remarks(curves))))
+
+
+def _heads(curve: Curve) -> Sequence[str]:
+    return [f"{curve.name}: write units", "of all so far", "read units of the last 20"]
+
+
+def _cells(curve: Curve, number: int) -> Sequence[str]:
+    point = curve.points.get(number)
+    if point is None:
+        return ["none", "none", "none"]
+    return [f"{point.written:,.0f}", f"{point.total:,.0f}", f"{point.read:g}"]
+
+
+def _remarks(curves: Sequence[Curve]) -> Iterator[str]:
+    for curve in curves:
+        first, last = min(curve.points), max(curve.points)
+        ratio = curve.points[last].written / curve.points[first].written
+        yield f"- {curve.name}: message {last:,} over the first: **{ratio:.2f}**"
+        if curve.ended is not None:
+            yield f"- {curve.name}: message {curve.ended:,} is refused, and every one after it"
+
+
+if __name__ == "__main__":
+    main(arguments=sys.argv[1:])

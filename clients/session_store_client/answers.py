@@ -1,0 +1,189 @@
+"""What the API answers, typed: the same objects as in ``docs/openapi.json``.
+
+Instants are ISO 8601 in UTC with milliseconds, ``ttl`` is epoch seconds. Members that a later server adds
+are passed over.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+
+StatusName = Literal["initializing", "active", "closing", "closed"]
+QueueName = Literal["stream", "cleanup"]
+ItemT = TypeVar("ItemT")
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A JSON object."""
+
+
+class Session(Answer, frozen=True):
+    """``version`` is what ``If-Match`` and ``Session-Min-Version`` speak of."""
+
+    session_id: str
+    status: StatusName
+    version: int
+    state: Mapping[str, Any]
+    protocol: Mapping[str, Any]
+    subject: str
+    created_at: str
+    updated_at: str
+    ttl: int
+    expires_at: str
+    max_expires_at: str
+    idle_timeout: int
+    home_region: str
+
+
+class SessionSummary(Answer, frozen=True):
+    """A session as a list shows it: without state, and without what every write changes."""
+
+    session_id: str
+    status: StatusName
+    subject: str
+    created_at: str
+    ttl: int
+    expires_at: str
+    max_expires_at: str
+    idle_timeout: int
+    home_region: str
+
+
+class ExpiringSession(Answer, frozen=True):
+    session_id: str
+    status: StatusName
+    tenant: str
+    subject: str
+    ttl: int
+    expires_at: str
+    home_region: str
+
+
+class Message(Answer, frozen=True):
+    message_id: str
+    content: Any
+    appended_at: str
+
+
+class AppendedMessages(Answer, frozen=True):
+    """In the order that they were given in."""
+
+    items: tuple[Message, ...]
+
+
+class ToolCall(Answer, frozen=True):
+    tool_call_id: str
+    tool_name: str
+    status: Literal["in_progress", "completed", "failed"]
+    input: Any
+    output: Any
+    error: Any
+    started_at: str
+    completed_at: str | None
+    duration_ms: int | None
+    fence: int
+    lease_until: str | None
+
+
+class Difference(Answer, frozen=True):
+    """``path`` is a JSON Pointer; ``old`` is None where the value was added, ``new`` where it was removed."""
+
+    op: Literal["added", "removed", "changed"]
+    path: str
+    old: Any
+    new: Any
+
+
+class AuditEntry(Answer, frozen=True):
+    kind: Literal["change", "event"]
+    event_name: str
+    at: str
+    actor: str | None
+    region: str
+    changes: tuple[Difference, ...]
+    facts: Mapping[str, Any]
+    sequence_number: str | None
+
+
+class Page(Answer, Generic[ItemT], frozen=True):
+    """A page may be short, and empty; only a cursor of None ends the list."""
+
+    items: tuple[ItemT, ...]
+    next_cursor: str | None
+
+
+class HistoryPage(Page[ToolCall], frozen=True):
+    """A session together with a page of its finished tool calls."""
+
+    session: Session
+
+
+class Drained(Answer, frozen=True):
+    """``skipped`` were used or ended meanwhile, or are at home elsewhere. ``more``: call again."""
+
+    moved: int
+    skipped: int
+    more: bool
+
+
+class ShardRange(Answer, frozen=True):
+    """Records of the stream; ``batch_size`` is how many of them the consumer was given."""
+
+    shard_id: str
+    start_sequence_number: str
+    end_sequence_number: str
+    batch_size: int
+
+
+class Letter(Answer, frozen=True):
+    """It points at a shard's range or at a session; at neither where it is ``unreadable``, which says why."""
+
+    message_id: str
+    sent_at: str
+    receive_count: int
+    condition: str | None
+    shard_range: ShardRange | None
+    session_id: str | None
+    unreadable: str | None
+
+
+class DeadLetterQueue(Answer, frozen=True):
+    """``depth`` is approximate."""
+
+    queue: QueueName
+    depth: int
+    letters: tuple[Letter, ...]
+
+
+class Quarantine(Answer, frozen=True):
+    """``more``: there are more than were counted."""
+
+    records: int
+    more: bool
+
+
+class DeadLetters(Answer, frozen=True):
+    queues: tuple[DeadLetterQueue, ...]
+    quarantine: Quarantine
+
+
+class RedrivenLetter(Answer, frozen=True):
+    """``records``: how many the consumer of the stream took. A letter that was not redriven stays."""
+
+    message_id: str
+    queue: QueueName
+    outcome: Literal["replayed", "failed", "trimmed", "partly-trimmed", "requeued", "unreadable"]
+    records: int
+    detail: str | None
+
+
+class Redriven(Answer, frozen=True):
+    """``more``: the limit or the time was reached first; call again."""
+
+    items: tuple[RedrivenLetter, ...]
+    more: bool
+
+
+class Health(Answer, frozen=True):
+    status: Literal["ok"]

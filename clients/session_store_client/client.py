@@ -1,0 +1,127 @@
+"""The API, called from one thread or many."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Self, TypeVar
+
+import httpx
+
+from session_store_client import child_calls, operator_calls, session_calls
+from session_store_client.answers import Page
+from session_store_client.authentication import Authentication, SigV4
+from session_store_client.calls import Call, following
+from session_store_client.exchanges import Event, Pause, Retries, Setting, Step, exchange
+from session_store_client.methods import lists, sends
+from session_store_client.subjects import checked_subject
+from session_store_client.transport import checked_url, lost, options, prepared, received
+
+AnswerT = TypeVar("AnswerT")
+ItemT = TypeVar("ItemT")
+
+
+class Client:
+    """Calls ``url``, which ends in the stage, as whoever ``authentication`` says.
+
+    Without one it signs as AWS's tools would (``SigV4.default``). What is sent again and when: ``Retries``,
+    and each method's own words. ``decimals``: every number that is not whole comes back as a ``Decimal``.
+    Every call raises ``SessionStoreError``; one that cannot be sent as it is, ``ValueError``.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        authentication: Authentication | None = None,
+        *,
+        subject: str | None = None,
+        retries: Retries | None = None,
+        decimals: bool = False,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._setting = Setting(
+            url=checked_url(url),
+            authentication=authentication or SigV4.default(url),
+            subject=checked_subject(subject),
+            retries=retries or Retries(),
+            decimals=decimals,
+        )
+        self._http = httpx.Client(transport=transport, **options(url))
+
+    def acting_for(self, subject: str) -> "Client":
+        """The same caller on behalf of an end user, over the same connections.
+
+        Raises:
+            ValueError: the store takes no such name.
+        """
+        other = object.__new__(type(self))
+        other._setting = replace(self._setting, subject=checked_subject(subject))
+        other._http = self._http
+        return other
+
+    def close(self) -> None:
+        """Let the connections go, also those of clients made from this one."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._setting.url!r}, {self._setting.authentication!r})"
+
+    def send(self, call: Call[AnswerT], /) -> AnswerT:
+        """Any call of the modules ``*_calls``; the methods below are these."""
+        steps = exchange(call, self._setting)
+        step = next(steps)
+        try:
+            while True:
+                try:
+                    event = self._done(step)
+                except Exception as error:  # noqa: BLE001 - the exchange decides what it means, and raises
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(event)
+        except StopIteration as end:
+            answer: AnswerT = end.value
+            return answer
+
+    def items(self, first: Call[Page[ItemT]], /) -> Iterator[ItemT]:
+        """All items of a list that begins with this page."""
+        call: Call[Page[ItemT]] | None = first
+        while call is not None:
+            page = self.send(call)
+            yield from page.items
+            call = None if page.next_cursor is None else following(call, page.next_cursor)
+
+    def _done(self, step: Step) -> Event:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return None
+        request = prepared(step, self._setting)
+        try:
+            return received(self._http.send(request))
+        except httpx.RequestError as error:
+            return lost(error)
+
+    create = sends(session_calls.create_session)
+    get = sends(session_calls.get_session)
+    sessions = lists(session_calls.list_sessions)
+    replace_state = sends(session_calls.replace_state)
+    change_state = sends(session_calls.change_state)
+    move = sends(session_calls.move_session)
+    touch = sends(session_calls.touch_session)
+    delete = sends(session_calls.delete_session)
+    append = sends(child_calls.append_messages)
+    messages = lists(child_calls.list_messages)
+    record_tool_call = sends(child_calls.record_tool_call)
+    tool_call = sends(child_calls.get_tool_call)
+    tool_calls = lists(child_calls.list_tool_calls)
+    history = sends(child_calls.get_history)
+    audit = lists(child_calls.list_audit)
+    expiring = lists(operator_calls.list_expiring)
+    drain = sends(operator_calls.drain_sessions)
+    dead_letters = sends(operator_calls.list_dead_letters)
+    redrive = sends(operator_calls.redrive_dead_letters)
+    health = sends(operator_calls.health)

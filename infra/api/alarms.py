@@ -1,0 +1,71 @@
+"""Alarms on the API: what callers feel, and what they will feel soon."""
+
+from typing import Final
+
+from aws_cdk import Duration
+from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_lambda as lambda_
+
+from infra.alarms import SHORT, Alarms
+from session_store.metric_names import Metric
+
+ERROR_RATE: Final = 0.05
+"""Of all answers: one failure in a quiet night is no outage, one in twenty is felt by everybody."""
+
+SLOW_MS: Final = 3_000
+"""The 99th percentile: above a cold start, and where callers begin to give up and to ask again."""
+
+MINUTES: Final = 3
+OUT_OF: Final = 5
+"""Three bad minutes of five: a deployment's or a partition's moment passes, an outage does not."""
+
+MANY_AT_ONCE: Final = 500
+"""Half of what Lambda lets an account run at once by default, in a region: time is left to ask for more."""
+
+HOUR: Final = Duration.hours(1)
+
+
+def alarm_on_api(alarms: Alarms, *, stage: apigateway.Stage, function: lambda_.IFunction) -> None:
+    alarms.add(
+        "api-errors",
+        says="the API answers with errors of its own (5xx)",
+        metric=stage.metric_server_error(period=SHORT, statistic="Average"),
+        above=ERROR_RATE,
+        periods=MINUTES,
+        of=OUT_OF,
+    )
+    alarms.add(
+        "api-latency",
+        says="the API is slow",
+        metric=stage.metric_latency(period=SHORT, statistic="p99"),
+        above=SLOW_MS,
+        periods=MINUTES,
+        of=OUT_OF,
+    )
+    alarms.add(
+        "api-crashes",
+        says="the API crashed on a request",
+        metric=alarms.counted(Metric.INTERNAL_ERROR, by="session_api"),
+        above=0,
+    )
+    alarms.add(
+        "payload-missing",
+        says="a large payload is not in its bucket as it was stored",
+        metric=alarms.counted(Metric.PAYLOAD_MISSING, by="session_api"),
+        above=0,
+    )
+    alarms.add(
+        "api-concurrency",
+        says="the API runs at half of an account's default concurrency",
+        metric=function.metric("ConcurrentExecutions", period=SHORT, statistic="Maximum"),
+        above=MANY_AT_ONCE,
+        periods=MINUTES,
+        of=OUT_OF,
+    )
+    # By the hour: it is a warning weeks ahead, and one that comes every five minutes is not read.
+    alarms.add(
+        "large-sessions",
+        says="sessions are on the way to DynamoDB's item limit",
+        metric=alarms.counted(Metric.LARGE_SESSION, by="session_api", period=HOUR),
+        above=0,
+    )

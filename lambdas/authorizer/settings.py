@@ -1,0 +1,67 @@
+"""The settings of the authorizer, read once from its environment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from session_store.errors import ConfigurationError
+from session_store.schema import JwtEnv
+from session_store.settings import LOOPBACK
+
+ALGORITHMS: Final = frozenset(
+    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+)
+"""Signatures that a public key verifies. With a shared secret, whoever verifies could also sign."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JwtSettings:
+    """Whose tokens are believed, and what is read from them."""
+
+    issuer: str
+    audience: tuple[str, ...]
+    jwks_uri: str
+    algorithms: tuple[str, ...]
+    organisation_claim: str
+
+
+def read_jwt_settings(environment: Mapping[str, str]) -> JwtSettings:
+    """Raises:
+    ConfigurationError: a variable is missing or wrong; names it.
+    """
+    algorithms = _list(environment, JwtEnv.ALGORITHMS)
+    if not set(algorithms) <= ALGORITHMS:
+        message = f"{JwtEnv.ALGORITHMS} must be a list of {', '.join(sorted(ALGORITHMS))}"
+        raise ConfigurationError(message)
+    return JwtSettings(
+        issuer=_text(environment, JwtEnv.ISSUER),
+        audience=_list(environment, JwtEnv.AUDIENCE),
+        jwks_uri=_uri(environment),
+        algorithms=algorithms,
+        organisation_claim=_text(environment, JwtEnv.ORGANISATION_CLAIM),
+    )
+
+
+def _uri(environment: Mapping[str, str]) -> str:
+    """Keys that come by plain HTTP could be anybody's, unless they do not leave this machine."""
+    value = _text(environment, JwtEnv.JWKS_URI)
+    on_loopback = environment.get(JwtEnv.ON_LOOPBACK) == "true"
+    url = urlsplit(value)
+    is_allowed = url.scheme == "https" or (url.scheme == "http" and on_loopback and url.hostname in LOOPBACK)
+    if not is_allowed or not url.hostname or url.username is not None:
+        message = f"{JwtEnv.JWKS_URI} must be an https URL without user"
+        raise ConfigurationError(message)
+    return value
+
+
+def _text(environment: Mapping[str, str], name: str) -> str:
+    value = environment.get(name, "")
+    if not value:
+        message = f"{name} is not set"
+        raise ConfigurationError(message)
+    return value
+
+
+def _list(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(_text(environment, name).split(","))

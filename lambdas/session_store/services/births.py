@@ -1,0 +1,70 @@
+"""What a new session is made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from session_store.domain.caller import Caller
+from session_store.domain.credential import check_credential_ref
+from session_store.domain.json_values import JsonValue
+from session_store.domain.session import Session, Status, author_of, owner_of
+from session_store.domain.times import seconds
+from session_store.domain.window import window_from
+from session_store.services.state_limits import check_map
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSession:
+    """``idle_timeout`` and ``max_lifetime`` in seconds, in the ranges of ``api.md``."""
+
+    idle_timeout: int
+    max_lifetime: int
+    state: Mapping[str, JsonValue]
+    protocol: Mapping[str, JsonValue]
+    credential_refs: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Birth:
+    """What a new session does not take from its body. ``at`` in milliseconds."""
+
+    session_id: str
+    operation_id: str
+    at: int
+    region: str
+
+
+def born(caller: Caller, new: NewSession, birth: Birth) -> Session:
+    """The session that a birth makes of ``new``: the same whenever it is asked.
+
+    Raises:
+        PayloadTooLargeError, InvalidRequestError: as ``Sessions.create``.
+    """
+    _check_new(new)
+    ends = seconds(birth.at) + new.max_lifetime
+    window = window_from(birth.at, idle_timeout=new.idle_timeout, max_expires_at=ends)
+    return Session(
+        session_id=birth.session_id,
+        owner=owner_of(caller),
+        status=Status.INITIALIZING,
+        version=1,
+        created_at=birth.at,
+        updated_at=birth.at,
+        ttl=window.ttl,
+        slide_after=window.slide_after,
+        idle_timeout=new.idle_timeout,
+        max_expires_at=ends,
+        home_region=birth.region,
+        write_region=birth.region,
+        updated_by=author_of(caller),
+        last_write=birth.operation_id,
+        state=new.state,
+        protocol=new.protocol,
+        credential_refs=tuple(new.credential_refs),
+    )
+
+
+def _check_new(new: NewSession) -> None:
+    check_map(new.state, path="$.state")
+    check_map(new.protocol, path="$.protocol")
+    for position, reference in enumerate(new.credential_refs):
+        check_credential_ref(reference, path=f"$.credentialRefs[{position}]")

@@ -1,0 +1,94 @@
+"""A development issuer of tokens: its key, what it tells of itself, and the tokens that it signs.
+
+Whoever can read the key's file is whoever he likes on this machine's stack, and nowhere else.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+AUDIENCE: Final = "session-store"
+ALGORITHM: Final = "RS256"
+ORGANISATION: Final = "org_id"
+"""The claim that holds the organisation, as the configuration has it by default."""
+
+OPENID: Final = "/.well-known/openid-configuration"
+OAUTH: Final = "/.well-known/oauth-authorization-server"
+JWKS: Final = "/.well-known/jwks.json"
+BITS: Final = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issuer:
+    """``url`` is its name in tokens."""
+
+    url: str
+    key: RSAPrivateKey
+
+    def token(self, *, organisation: str, subject: str, scope: str, lives: int, **claims: object) -> str:
+        """A token that holds ``lives`` seconds from now; ``claims`` replace others, None leaves one out."""
+        now = int(time.time())
+        said = {
+            "iss": self.url,
+            "aud": AUDIENCE,
+            "sub": subject,
+            ORGANISATION: organisation,
+            "scope": scope,
+            "iat": now,
+            "exp": now + lives,
+            **claims,
+        }
+        kept = {name: value for name, value in said.items() if value is not None}
+        return jwt.encode(kept, self.key, algorithm=ALGORITHM, headers={"kid": key_id(self.key)})
+
+    def metadata(self) -> Mapping[str, object]:
+        """RFC 8414, as far as one who verifies needs it."""
+        return {"issuer": self.url, "jwks_uri": f"{self.url}{JWKS}", "response_types_supported": []}
+
+    def key_set(self) -> Mapping[str, object]:
+        return {"keys": [{**_public(self.key), "kid": key_id(self.key), "use": "sig", "alg": ALGORITHM}]}
+
+
+def kept_key(file: Path) -> RSAPrivateKey:
+    """The key in a file that its owner alone reads; made where there is none."""
+    if not file.exists():
+        pem = generate_private_key(public_exponent=65_537, key_size=BITS).private_bytes(
+            Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+        )
+        # Beside it first: a start that is cut off leaves no half of a key.
+        part = file.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+            stream.write(pem)
+        part.rename(file)
+    key = load_pem_private_key(file.read_bytes(), password=None)
+    if not isinstance(key, RSAPrivateKey):
+        raise TypeError(f"{file} holds no RSA key")
+    return key
+
+
+def key_id(key: RSAPrivateKey) -> str:
+    """The key's thumbprint (RFC 7638): another key has another."""
+    members = {name: _public(key)[name] for name in ("e", "kty", "n")}
+    canonical = json.dumps(members, separators=(",", ":"), sort_keys=True).encode()
+    return base64.urlsafe_b64encode(hashlib.sha256(canonical).digest()).decode().rstrip("=")
+
+
+def _public(key: RSAPrivateKey) -> Mapping[str, Any]:
+    public: Mapping[str, Any] = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    return public

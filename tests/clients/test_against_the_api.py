@@ -1,0 +1,133 @@
+"""The client on the API's own code, in process, with answers lost on the way back."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from session_store_client import Bearer, Client, OutcomeUnknownError, Retries, errors
+from tests.support.way import API, Way
+
+
+@pytest.fixture
+def client(way: Way) -> Client:
+    transport = httpx.MockTransport(way)
+    return Client(API, Bearer("t"), subject="alice", transport=transport, retries=Retries(pause=0))
+
+
+def test_a_whole_life_is_played(client: Client) -> None:
+    session = client.create(state={"goal": "trip", "price": Decimal("89.90")}, idle_timeout=60)
+    session_id = session.session_id
+    assert session.state == {"goal": "trip", "price": 89.9}
+    assert client.move(session_id, "active").status == "active"
+    changed = client.change_state(session_id, set={"city": "Lisbon"}, increment={"n": 2}, append={"l": [1]})
+    assert changed.state["n"] == 2
+    replaced = client.replace_state(session_id, {"a": [1, 2.5]}, version=changed.version)
+    assert client.get(session_id, at_least=replaced.version).state == {"a": [1, 2.5]}
+    with pytest.raises(errors.VersionConflictError) as raised:
+        client.replace_state(session_id, {}, version=changed.version)
+    assert raised.value.current_version == replaced.version
+    appended = client.append(session_id, ["one", {"n": 0.1}], atomic=True)
+    assert [each.content for each in client.messages(session_id, limit=1)] == ["one", {"n": 0.1}]
+    assert [each.message_id for each in appended.items] == [
+        each.message_id for each in client.messages(session_id)
+    ]
+    record = client.record_tool_call(session_id, "c/1", tool_name="t", input={}, duration_ms=5)
+    assert client.tool_call(session_id, "c/1") == record
+    assert list(client.tool_calls(session_id)) == [record]
+    assert client.history(session_id).items == (record,)
+    assert client.touch(session_id).session_id == session_id
+    assert [each.session_id for each in client.sessions(status="active")] == [session_id]
+    assert client.health().status == "ok"
+    client.delete(session_id)
+    with pytest.raises(errors.SessionNotFoundError):
+        client.get(session_id)
+
+
+def test_another_users_session_is_not_found(client: Client) -> None:
+    session_id = client.create().session_id
+    with pytest.raises(errors.SessionNotFoundError):
+        client.acting_for("bob").get(session_id)
+
+
+def test_operators_calls_are_read(client: Client) -> None:
+    session_id = client.create(idle_timeout=10).session_id
+    client.move(session_id, "active")
+    (ending,) = client.expiring(within_seconds=60)
+    assert ending.session_id == session_id
+    drained = client.drain(within_seconds=60)
+    assert (drained.moved, drained.more) == (1, False)
+    with pytest.raises(errors.NotFoundError):
+        client.dead_letters()
+
+
+@pytest.mark.parametrize("losses", [1, 2])
+def test_a_message_is_appended_once_whatever_answers_are_lost(way: Way, client: Client, losses: int) -> None:
+    session_id = client.create().session_id
+    way.losing = losses
+    client.append(session_id, ["once"])
+    assert [each.content for each in client.messages(session_id)] == ["once"]
+
+
+def test_a_call_is_recorded_once_whatever_answers_are_lost(way: Way, client: Client) -> None:
+    session_id = client.create().session_id
+    way.losing = 2
+    record = client.record_tool_call(session_id, "c1", tool_name="t", input=1, output=2, duration_ms=5)
+    assert list(client.tool_calls(session_id)) == [record]
+
+
+def test_a_session_whose_deletion_was_not_answered_is_deleted(way: Way, client: Client) -> None:
+    session_id = client.create().session_id
+    way.losing = 1
+    client.delete(session_id)
+
+
+def test_a_replacement_whose_answer_was_lost_is_told_as_unknown(way: Way, client: Client) -> None:
+    session = client.create()
+    way.losing = 1
+    with pytest.raises(OutcomeUnknownError) as raised:
+        client.replace_state(session.session_id, {"a": 1}, version=1)
+    assert raised.value.facts["currentVersion"] == 2
+    assert isinstance(raised.value.__cause__, errors.VersionConflictError)
+    assert client.get(session.session_id).state == {"a": 1}
+
+
+def test_a_move_whose_answer_was_lost_is_done(way: Way, client: Client) -> None:
+    session_id = client.create().session_id
+    way.losing = 1
+    assert client.move(session_id, "active", version=1).version == 2
+
+
+@pytest.mark.parametrize("losses", [1, 2])
+def test_an_increment_is_counted_once_whatever_answers_are_lost(
+    way: Way, client: Client, losses: int
+) -> None:
+    session_id = client.create(state={"n": 1}).session_id
+    way.losing = losses
+    assert client.change_state(session_id, increment={"n": 1}, append={"l": ["x"]}).state == {
+        "n": 2,
+        "l": ["x"],
+    }
+
+
+def test_a_session_is_made_once_whatever_answers_are_lost(way: Way, client: Client) -> None:
+    way.losing = 2
+    session = client.create()
+    assert [each.session_id for each in client.sessions()] == [session.session_id]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda client, session_id: client.change_state(session_id, set={"a": float("nan")}),
+        lambda client, session_id: client.append(session_id, [{1: 2}]),
+    ],
+)
+def test_what_is_no_json_never_leaves(client: Client, call: Callable[[Client, str], Any]) -> None:
+    session_id = client.create().session_id
+    with pytest.raises(ValueError, match="JSON"):
+        call(client, session_id)
+    assert json.dumps(dict(client.get(session_id).state)) == "{}"

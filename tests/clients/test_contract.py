@@ -1,0 +1,213 @@
+"""The client has every operation of ``docs/openapi.json``, and its shapes are the document's."""
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from session_store_client import (
+    AsyncClient,
+    Client,
+    child_calls,
+    errors,
+    operator_calls,
+    session_calls,
+)
+from session_store_client.calls import IF_MATCH, MIN_VERSION, Call
+
+DOCUMENT: dict[str, Any] = json.loads(
+    (Path(__file__).resolve().parents[2] / "docs" / "openapi.json").read_text()
+)
+OPERATIONS = {
+    operation["operationId"]: (method.upper(), path, operation)
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+}
+MODULES = (session_calls, child_calls, operator_calls)
+ARGUMENTS: Mapping[str, object] = {
+    "session_id": "use1-a",
+    "tool_call_id": "c1",
+    "state": {},
+    "protocol": {},
+    "credential_refs": ["r"],
+    "idle_timeout": 60,
+    "max_lifetime": 60,
+    "status": "active",
+    "limit": 1,
+    "cursor": "c",
+    "at_least": 3,
+    "version": 7,
+    "set": {"a": 1},
+    "remove": ["b"],
+    "increment": {"n": 1},
+    "append": {"l": [1]},
+    "to": "active",
+    "contents": ["x"],
+    "message_ids": ["i"],
+    "atomic": True,
+    "order": "desc",
+    "tool_name": "t",
+    "input": 1,
+    "duration_ms": 1,
+    "output": 1,
+    "error": 1,
+    "started_at": "2026-11-30T08:30:00Z",
+    "within_seconds": 1,
+    "queue": "stream",
+    "most": 1,
+}
+"""One for each parameter of the client's functions."""
+
+
+def function_of(operation_id: str) -> Callable[..., Call[Any]]:
+    name = re.sub(r"(?<!^)([A-Z])", r"_\1", operation_id).lower()
+    (found,) = (getattr(module, name) for module in MODULES if hasattr(module, name))
+    function: Callable[..., Call[Any]] = found
+    return function
+
+
+def whole(operation_id: str) -> Call[Any]:
+    """The call with everything given that can be given."""
+    function = function_of(operation_id)
+    return function(**{name: ARGUMENTS[name] for name in inspect.signature(function).parameters})
+
+
+def shape(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Any:
+    """A schema without names, descriptions and order."""
+    if "$ref" in schema:
+        return shape(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in schema:
+        return ("any of", frozenset(map(str, (shape(each, definitions) for each in schema["anyOf"]))))
+    kept = {name: value for name, value in schema.items() if name in {"type", "required"}}
+    if "enum" in schema:
+        kept["enum"] = sorted(schema["enum"])
+    if "items" in schema:
+        kept["items"] = shape(schema["items"], definitions)
+    if "required" in schema:
+        kept["required"] = sorted(schema["required"])
+    if "properties" in schema:
+        kept["properties"] = {
+            name: shape(each, definitions) for name, each in sorted(schema["properties"].items())
+        }
+    return kept
+
+
+def answered(operation: Mapping[str, Any]) -> set[str]:
+    """The schemas of success; none is an empty body."""
+    contents = [
+        answer.get("content", {}) for status, answer in operation["responses"].items() if status < "300"
+    ]
+    return {json.dumps(content.get("application/json", {}).get("schema")) for content in contents}
+
+
+def test_the_client_has_every_operation_and_no_other() -> None:
+    own = {
+        value.__name__
+        for module in MODULES
+        for value in vars(module).values()
+        if inspect.isfunction(value) and value.__module__ == module.__name__
+    }
+    assert {function_of(name).__name__ for name in OPERATIONS} == own
+
+
+@pytest.mark.parametrize("client", [Client, AsyncClient])
+def test_every_operation_is_a_method(client: type) -> None:
+    methods = {getattr(value, "__name__", None) for value in vars(client).values()}
+    assert {function_of(name).__name__ for name in OPERATIONS} <= methods
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    def described(client: type) -> dict[str, tuple[str, str | None]]:
+        return {
+            name: (str(inspect.signature(value)), value.__doc__)
+            for name, value in vars(client).items()
+            if hasattr(value, "__signature__")
+        }
+
+    assert described(Client) == described(AsyncClient)
+    assert len(described(Client)) == len(OPERATIONS)
+
+
+@pytest.mark.parametrize("operation_id", OPERATIONS)
+def test_a_call_goes_where_its_operation_is(operation_id: str) -> None:
+    method, path, _ = OPERATIONS[operation_id]
+    call = whole(operation_id)
+    assert call.method == method
+    assert call.path == path.replace("{sessionId}", "use1-a").replace("{toolCallId}", "c1")
+
+
+@pytest.mark.parametrize("operation_id", OPERATIONS)
+def test_a_call_sends_every_parameter_and_no_other(operation_id: str) -> None:
+    _, _, operation = OPERATIONS[operation_id]
+    named = {(each["in"], each["name"].lower()) for each in operation.get("parameters", ())}
+    call = whole(operation_id)
+    assert {name.lower() for name in call.query} == {name for where, name in named if where == "query"}
+    own = {name for where, name in named if where == "header"} & {IF_MATCH, MIN_VERSION}
+    # Lists that are read by page, and what shows no session, take no version that was seen.
+    assert set(call.headers) == own or (own == {MIN_VERSION} and operation_id in UNVERSIONED)
+
+
+UNVERSIONED = {"listSessions", "listExpiring", "listDeadLetters", "listAudit"}
+
+
+@pytest.mark.parametrize("operation_id", OPERATIONS)
+def test_a_call_sends_every_member_of_its_body_and_no_other(operation_id: str) -> None:
+    _, _, operation = OPERATIONS[operation_id]
+    call = whole(operation_id)
+    content = operation.get("requestBody", {}).get("content", {})
+    if not content:
+        assert call.body is None
+        return
+    schema = content["application/json"]["schema"]
+    if "$ref" not in schema:
+        return
+    name = schema["$ref"].rpartition("/")[2]
+    assert isinstance(call.body, dict)
+    assert set(call.body) == set(DOCUMENT["components"]["schemas"][name]["properties"])
+
+
+@pytest.mark.parametrize("operation_id", OPERATIONS)
+def test_an_answer_has_the_shape_of_the_document(operation_id: str) -> None:
+    _, _, operation = OPERATIONS[operation_id]
+    (text,) = answered(operation)
+    kind = whole(operation_id).answer
+    documented = json.loads(text)
+    if documented is None:
+        assert kind is type(None)
+        return
+    own = msgspec.json.schema(kind)
+    expected = shape(documented, DOCUMENT["components"]["schemas"])
+    assert shape(own, own.get("$defs", {})) == expected
+
+
+def test_a_key_is_sent_where_the_document_takes_one() -> None:
+    taken = {
+        name
+        for name, (_, _, operation) in OPERATIONS.items()
+        if any(each["name"] == "Idempotency-Key" for each in operation.get("parameters", ()))
+    }
+    keyed = {name for name in OPERATIONS if whole(name).keyed}
+    assert keyed == {"createSession", "changeState"}
+    assert taken == keyed
+
+
+def test_every_problem_of_the_document_is_an_exception() -> None:
+    text = json.dumps(DOCUMENT["paths"])
+    slugs = set(re.findall(r"`([a-z]+(?:-[a-z]+)*)`", " ".join(descriptions(DOCUMENT["paths"]))))
+    assert "session-not-found" in slugs, text[:200]
+    assert slugs <= set(errors.OF_SLUG)
+
+
+def descriptions(paths: Mapping[str, Any]) -> list[str]:
+    return [
+        answer["description"]
+        for methods in paths.values()
+        for operation in methods.values()
+        for status, answer in operation["responses"].items()
+        if status >= "400"
+    ]

@@ -1,0 +1,17 @@
+"""The client as the end-to-end tests use it."""
+
+from session_store_client import Client, Retries, SigV4
+from tests.support.calls import new_subject
+from tests.support.emulator import LiveStack
+
+
+def client_of(stack: LiveStack, name: str, *, url: str | None = None, subject: str | None = None) -> Client:
+    """Signed in as ``name``, for an end user that nobody else knows."""
+    key = stack.keys[name]
+    signing = SigV4.key(key.access_key_id, key.secret_access_key, region=key.region)
+    return Client(
+        url or stack.deployed.api_url,
+        signing,
+        subject=subject or new_subject(),
+        retries=Retries(pause=0.01, deadline=120, attempt=60),
+    )

@@ -1,0 +1,195 @@
+"""The API's function driven through every route, and through each way that a route takes to AWS."""
+
+import os
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from local.emulator import ACCOUNT
+from local.signed_http import Answer
+from session_store.domain.caller import Permission
+from session_store.schema import AuthorizerContext, PayloadEnv
+from session_store.services.payloads import INLINE_LIMIT
+from tests.support.calls import append, create, create_in, message_id, move, running_call, tool_call
+from tests.support.ended import an_end
+from tests.support.every_call import every_read, every_write
+from tests.support.gateway import rest_event
+from tests.support.ground import OWNER, Ground
+from tests.support.lambda_context import Context
+from tests.support.samples import a_session
+
+MOST_KEYS: Final = 64
+PRINCIPAL: Final = f"arn:aws:iam::{ACCOUNT}:user/tenant-a"
+VERIFIED: Final[Mapping[str, str]] = {
+    AuthorizerContext.TENANT: OWNER.tenant,
+    AuthorizerContext.SUBJECT: OWNER.subject,
+    AuthorizerContext.PERMISSIONS: " ".join(Permission),
+}
+"""The same caller, as an authorizer speaks of it where callers show tokens."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InHand:
+    """The API's handler, called as the gateway would call it; ``routes`` are those that were."""
+
+    module: Any
+    routes: set[tuple[str, str]]
+    keeps_large: bool
+
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        url = urlsplit(path)
+        event = rest_event(
+            method,
+            url.path,
+            body=body,
+            headers=headers,
+            query=dict(parse_qsl(url.query)),
+            principal=PRINCIPAL,
+            authorizer=VERIFIED,
+        )
+        self.routes.add((method, url.path))
+        event["requestContext"]["requestId"] = str(uuid.uuid4())
+        answer = self.module.handler(event, Context("session-api"))
+        fields = {name.lower(): values[-1] for name, values in answer["multiValueHeaders"].items()}
+        return Answer(status=answer["statusCode"], headers=fields, body=answer["body"].encode())
+
+
+def drive_api(module: Any, ground: Ground) -> None:
+    api = InHand(module=module, routes=set(), keeps_large=PayloadEnv.PAYLOAD_BUCKET in os.environ)
+    session_id = create_in(api, "active")
+    early = api.call("PUT", f"/sessions/{session_id}/tool-calls/early", tool_call())
+    assert early.status == 201, early
+    append(api, session_id, "one")
+    writes = every_write(api, session_id)
+    # To what another of these writes has made a number.
+    assert writes.pop("append").status == 400
+    _succeed(writes)
+    _succeed({"append": api.call("PATCH", f"/sessions/{session_id}/state", {"append": {"list": [1]}})})
+    # Said again, as a retry would: what is there is read and compared.
+    twice = {"messages": [{"content": "late", "messageId": message_id()} for _ in range(2)], "atomic": True}
+    _succeed({str(n): api.call("POST", f"/sessions/{session_id}/context", twice) for n in (1, 2)})
+    again = api.call("PUT", f"/sessions/{session_id}/tool-calls/early", tool_call())
+    _run_calls(api, f"/sessions/{session_id}/tool-calls")
+    _claim_keys(api)
+    _keyed(api, session_id)
+    _large(api, session_id)
+    lists = {
+        path: api.call("GET", path)
+        for path in (
+            "/health",
+            "/sessions?limit=5",
+            "/sessions?status=active",
+            f"/sessions/{session_id}/audit",
+            "/ops/expiring?withinSeconds=900",
+        )
+    }
+    _succeed({"again": again, **every_read(api, session_id), **lists})
+    soon = create(api, {"idleTimeout": 60})["sessionId"]
+    _succeed({"drain": api.call("POST", "/ops/drain", {"withinSeconds": 61}), "look": read_of(api, soon)})
+    for step in ("closing", "closed"):
+        assert move(api, session_id, step).status == 200
+    # A closed session takes no message but one that it has.
+    _succeed({"replay": api.call("POST", f"/sessions/{session_id}/context", twice)})
+    assert api.call("DELETE", f"/sessions/{session_id}").status == 204
+    _redrive(api, ground)
+    _every_route(api)
+
+
+def _run_calls(api: InHand, path: str) -> None:
+    """One that completes with a change of its session, one that fails, one that nobody hears of."""
+    fences = {
+        call_id: api.call("POST", path, running_call(call_id, attemptId="a")).json["fence"]
+        for call_id in ("completes", "fails", "runs")
+    }
+    done = {
+        "fence": fences["completes"],
+        "output": 1,
+        "state": {"set": {"by": "call"}},
+        "messages": [{"content": 1, "messageId": message_id()}],
+    }
+    beat = {"fence": fences["runs"], "leaseSeconds": 3600}
+    _succeed(
+        {
+            "complete": api.call("POST", f"{path}/completes/complete", done),
+            "again": api.call("POST", f"{path}/completes/complete", done),
+            "fail": api.call("POST", f"{path}/fails/fail", {"fence": fences["fails"], "error": 1}),
+            "heartbeat": api.call("POST", f"{path}/runs/heartbeat", beat),
+        }
+    )
+    assert api.call("POST", f"{path}/runs/reconcile", {"outcome": "retry"}).status == 409
+
+
+def _claim_keys(api: InHand) -> None:
+    """Of a key that is at home here, which one of many is."""
+    tries = ((f"/claims/{uuid.uuid4()}", {"input": 1}) for _ in range(MOST_KEYS))
+    key, begun = next(
+        (path, answer) for path, body in tries if (answer := api.call("PUT", path, body)).status == 201
+    )
+    fence = begun.json["fence"]
+    _succeed({"heartbeat": api.call("POST", f"{key}/heartbeat", {"fence": fence, "leaseSeconds": 90})})
+    assert api.call("POST", f"{key}/reconcile", {"outcome": "retry"}).status == 409
+    _succeed({"complete": api.call("POST", f"{key}/complete", {"fence": fence, "output": 1})})
+    assert api.call("POST", f"{key}/fail", {"fence": fence, "error": 1}).status == 422
+    _succeed({"read": api.call("GET", key)})
+
+
+def read_of(api: InHand, session_id: str) -> Answer:
+    return api.call("GET", f"/sessions/{session_id}")
+
+
+def _keyed(api: InHand, session_id: str) -> None:
+    """Each write that takes a key, done and sent again."""
+    key = {"Idempotency-Key": uuid.uuid4().hex}
+    change = {"set": {"keyed": 1}}
+    for number in range(2):
+        _succeed(
+            {
+                f"create {number}": api.call("POST", "/sessions", {}, key),
+                f"change {number}": api.call("PATCH", f"/sessions/{session_id}/state", change, key),
+            }
+        )
+
+
+def _large(api: InHand, session_id: str) -> None:
+    """What S3 keeps, put and got; without a bucket it is refused."""
+    large = {"messages": [{"content": "x" * (INLINE_LIMIT + 1)}]}
+    answer = api.call("POST", f"/sessions/{session_id}/context", large)
+    assert answer.status == (201 if api.keeps_large else 413), answer
+
+
+def _redrive(api: InHand, ground: Ground) -> None:
+    """A letter of each queue that can be done, and one that stays."""
+    places = ground.places
+    records = places.records()
+    places.discard(records[:2])
+    places.discard(records[2:3])
+    places.poison(records[2]["dynamodb"]["SequenceNumber"])
+    places.discard_end(an_end(a_session()))
+    _succeed({"look": api.call("GET", "/ops/dlq"), "redrive": api.call("POST", "/ops/dlq/redrive", {})})
+    places.poison()
+    _succeed({"redrive": api.call("POST", "/ops/dlq/redrive", {})})
+
+
+def _every_route(api: InHand) -> None:
+    from infra.api.routes import routes  # noqa: PLC0415 - it reads a file
+
+    def fits(path: str, template: str) -> bool:
+        parts = list(zip(path.split("/"), template.split("/"), strict=False))
+        same = len(path.split("/")) == len(template.split("/"))
+        return same and all(given == wanted or wanted.startswith("{") for given, wanted in parts)
+
+    missing = [
+        (route.method, route.path)
+        for route in routes()
+        if not any(method == route.method and fits(path, route.path) for method, path in api.routes)
+    ]
+    assert missing == [], f"routes that no drive takes: {missing}"
+
+
+def _succeed(answers: Mapping[str, Answer]) -> None:
+    failed = {name: answer for name, answer in answers.items() if not 200 <= answer.status < 300}
+    assert not failed, failed

@@ -1,0 +1,65 @@
+"""The policy lets a caller do what it has the permission for, and denies the rest by name."""
+
+from fnmatch import fnmatchcase
+from itertools import chain, combinations
+
+import pytest
+
+from authorizer.policy import policy_for
+from session_store.domain.caller import Caller, Permission
+
+API = "arn:aws:execute-api:us-east-1:111122223333:abc123/v1"
+OTHER_STAGE = API.replace("/v1", "/v2")
+NEEDED = {
+    "GET/sessions": None,
+    "PATCH/sessions/x/state": None,
+    "GET/ops/expiring": Permission.OPS,
+    "POST/ops/dlq/redrive": Permission.OPS,
+    "POST/tasks/claim": Permission.WORKER,
+    "POST/tasks/t1/decide": Permission.APPROVER,
+    "POST/tasks": None,
+    "GET/tasks/claim": None,
+    "POST/claims/ops/complete": None,
+    "GET/sessions/ops/ops": None,
+}
+EVERY_SET = list(chain.from_iterable(combinations(Permission, count) for count in range(len(Permission) + 1)))
+
+
+def allowed(caller: Caller, arn: str, *, asked: str = f"{API}/GET/sessions") -> bool:
+    """As IAM judges: an allow, and no denial."""
+    effects = {
+        statement["Effect"]
+        for statement in policy_for(caller, method_arn=asked)["policyDocument"]["Statement"]
+        for resource in statement["Resource"]
+        if fnmatchcase(arn, resource)
+    }
+    return effects == {"Allow"}
+
+
+@pytest.mark.parametrize("permissions", EVERY_SET, ids=lambda given: "+".join(given) or "none")
+@pytest.mark.parametrize("call", NEEDED)
+def test_a_call_is_allowed_to_those_who_have_its_permission(
+    call: str, permissions: tuple[Permission, ...]
+) -> None:
+    caller = Caller(tenant="t", subject="s", permissions=frozenset(permissions))
+    needed = NEEDED[call]
+    assert allowed(caller, f"{API}/{call}") == (needed is None or needed in permissions)
+
+
+def test_what_is_lacking_is_denied_and_not_left_out() -> None:
+    statements = policy_for(Caller(tenant="t"), method_arn=f"{API}/GET/")["policyDocument"]["Statement"]
+    assert [statement["Effect"] for statement in statements] == ["Allow", "Deny"]
+
+
+@pytest.mark.parametrize("asked", [f"{API}/GET/sessions/a/b/c", f"{API}/GET/", f"{API}/GET/*/ops/*"])
+def test_it_is_of_the_stage_that_was_called_whatever_the_path(asked: str) -> None:
+    everything = Caller(tenant="t", permissions=frozenset(Permission))
+    assert allowed(everything, f"{API}/GET/sessions", asked=asked)
+    assert not allowed(everything, f"{OTHER_STAGE}/GET/sessions", asked=asked)
+
+
+def test_the_api_is_told_who_calls_in_plain_text() -> None:
+    permissions = frozenset({Permission.WORKER, Permission.OPS})
+    answer = policy_for(Caller(tenant="t", subject="s", permissions=permissions), method_arn=f"{API}/GET/")
+    assert answer["principalId"] == "s"
+    assert answer["context"] == {"tenant": "t", "subject": "s", "permissions": "ops worker"}
