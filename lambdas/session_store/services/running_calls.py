@@ -183,13 +183,13 @@ class RunningCalls:
         self.access.used(caller, kept)
         return replace(claim, input=None)
 
-    def recovery(self, caller: Caller, session_id: str) -> Recovery:
+    def recovery(self, caller: Caller, session_id: str, *, at_least: int = 0) -> Recovery:
         """The calls of a session that are not settled, the oldest first.
 
         Raises:
             MisdirectedError, SessionNotFoundError
         """
-        session = self.access.found(caller, session_id)
+        session = self.access.found(caller, session_id, at_least=at_least)
         now_ms = self.clock.now_ms()
         claims = sorted(self.storage.unsettled(session_id), key=lambda claim: claim.started_at)
         unknown = [claim for claim in claims if standing(claim, now_ms=now_ms) is Standing.UNKNOWN]
