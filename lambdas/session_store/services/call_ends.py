@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import Final
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import ClaimStatus, Step, reconciled, repeats, settled
+from session_store.domain.claim import ClaimStatus, Step
+from session_store.domain.claim_steps import reconciled, repeats, settled
 from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import Author, Status, author_of, owner_of
