@@ -101,15 +101,20 @@ class RecordToolCall(Body, frozen=True):
             output=self.output,
             error=self.error,
             duration_ms=self.duration_ms,
-            started_at=_moment(self.started_at),
+            started_at=moment(self.started_at, path="$.startedAt"),
         )
 
 
-def _moment(text: str | None) -> int | None:
+def moment(text: str | None, *, path: str) -> int | None:
+    """Milliseconds since the epoch; None where there is no text.
+
+    Raises:
+        InvalidRequestError: no time, or one without a zone.
+    """
     if text is None:
         return None
     try:
         return from_iso(text)
     except ValueError as error:
         detail = "Must be an ISO 8601 time with a zone, like 2026-01-31T08:30:00.123Z"
-        raise InvalidRequestError(detail, path="$.startedAt") from error
+        raise InvalidRequestError(detail, path=path) from error

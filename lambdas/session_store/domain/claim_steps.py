@@ -88,7 +88,7 @@ def extended(
         return Step(claim=current, guard=None)
     ends = current.ttl if current.ttl is None or ttl is None else max(current.ttl, ttl)
     longer = replace(current, lease_until_ms=lease_until_ms, ttl=ends, author=author)
-    return Step(claim=longer, guard=ClaimGuard(now_ms=now_ms, fence=fence))
+    return Step(claim=longer, guard=_in_hand(current, now_ms))
 
 
 def settled(
@@ -108,7 +108,7 @@ def settled(
         raise IdempotencyMismatchError("The claim is settled with another outcome.")
     current = _held_by(held, fence, now_ms)
     after = replace(current, status=status, outcome_hash=outcome_hash, author=author)
-    return Step(claim=after, guard=ClaimGuard(now_ms=now_ms, fence=fence))
+    return Step(claim=after, guard=_in_hand(current, now_ms))
 
 
 def repeats(held: Leased | None, *, outcome_hash: str) -> bool:
@@ -166,6 +166,10 @@ def _held_by(held: ClaimT | None, fence: int, now_ms: int) -> ClaimT:
     if not current.in_hand or current.fence != fence:
         raise FencedError
     return current
+
+
+def _in_hand(held: Leased, now_ms: int) -> ClaimGuard:
+    return ClaimGuard(now_ms=now_ms, fence=held.fence, status=held.status)
 
 
 def _in_progress(held: Leased, now_ms: int) -> InProgressError:
