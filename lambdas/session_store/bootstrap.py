@@ -138,7 +138,9 @@ def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Dea
         sessions=SessionTable(client=table, audit_table=audit, shards=settings.status_shards),
         keyed=KeyedSessionTable(client=table, shards=settings.status_shards),
         messages=MessageTable(client=table, region=settings.region),
-        tool_calls=ToolCallTable(client=table, audit_table=audit, region=settings.region),
+        tool_calls=ToolCallTable(
+            client=table, audit_table=audit, region=settings.region, shards=settings.status_shards
+        ),
         claims=ClaimTable(client=table),
         tasks=TaskTable(
             client=table, audit_table=audit, shards=settings.status_shards, regions=settings.regions

@@ -48,7 +48,7 @@ def test_a_session_and_its_claim_are_kept_together(storage: Storage) -> None:
     assert storage.keyed.create(session, claim) is None
     assert storage.sessions.read(session.session_id) == session
     other = a_session()
-    again = replace(claim, session_id=other.session_id, operation_id=other.last_write, input_hash="other")
+    again = replace(claim, target=other.session_id, operation_id=other.last_write, input_hash="other")
     assert storage.keyed.create(other, again) == claim
     assert storage.sessions.read(other.session_id) is None
 
@@ -113,7 +113,7 @@ def test_a_refused_write_leaves_its_key_free(
         storage.keyed.write(write, claim)
     assert storage.sessions.read(session.session_id) == session
     taker = a_session()
-    free = replace(claim, session_id=taker.session_id, operation_id=taker.last_write)
+    free = replace(claim, target=taker.session_id, operation_id=taker.last_write)
     assert storage.keyed.create(taker, free) is None
 
 

@@ -50,13 +50,13 @@ def mint_task_id(*, region: str, random_bytes: RandomBytes) -> str:
     return mint_session_id(region=region, random_bytes=random_bytes)
 
 
-def follower_id(region: str, *origin: str | int) -> str:
-    """The id of a task that goes with other work: the same for the same origin, and as hard to guess as it.
+def follower_id(parent: str, *origin: str | int) -> str:
+    """The id of a task that goes with the work of ``parent``, a session or a task: the same for one origin.
 
-    So the work that makes it, done again, makes no second one.
+    So that work, done again, makes no second one. It is as hard to guess as the parent's id is.
     """
-    random = hashlib.sha256(encode(origin)).digest()[:SESSION_RANDOM_BYTES]
-    return mint_task_id(region=region, random_bytes=lambda _: random)
+    random = hashlib.sha256(encode([parent, *origin])).digest()[:SESSION_RANDOM_BYTES]
+    return f"{parent.partition('-')[0]}-{base64.b32encode(random).decode().lower()}"
 
 
 def check_task_id(value: str) -> str:

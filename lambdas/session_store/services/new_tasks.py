@@ -57,6 +57,10 @@ class TaskBirth:
     region: str
 
 
+Origin = tuple[str, *tuple[str | int, ...]]
+"""The work that tasks go with: the id of its session or task first, then what tells it from all other."""
+
+
 def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
     """``at``: where its body stands.
 
@@ -107,13 +111,13 @@ def followers_of(
     caller: Caller,
     news: Sequence[NewTask],
     *,
-    origin: Sequence[str | int],
+    origin: Origin,
     session_id: str | None,
     region: str,
     now_ms: int,
 ) -> tuple[Task, ...]:
-    """Tasks that go with other work, which ``origin`` names; in its session, unless they name another."""
-    ids = follower_ids(len(news), origin=origin, region=region)
+    """Tasks that go with other work; in its session, unless they name another."""
+    ids = follower_ids(len(news), origin)
     return tuple(
         task_of(
             caller,
@@ -124,5 +128,5 @@ def followers_of(
     )
 
 
-def follower_ids(count: int, *, origin: Sequence[str | int], region: str) -> list[str]:
-    return [follower_id(region, *origin, position) for position in range(count)]
+def follower_ids(count: int, origin: Origin) -> list[str]:
+    return [follower_id(*origin, position) for position in range(count)]

@@ -18,7 +18,7 @@ from session_store.errors import InvalidRequestError, OutcomeUnknownError, Throt
 from session_store.ports import TaskStorage
 from session_store.services.access import SessionAccess
 from session_store.services.claiming import MEETINGS, check_lease
-from session_store.services.new_tasks import NewTask, check_followers, follower_ids, followers_of
+from session_store.services.new_tasks import NewTask, Origin, check_followers, follower_ids, followers_of
 from session_store.services.payloads import check_inline
 from session_store.services.task_access import TaskAccess, check_permission
 
@@ -190,7 +190,7 @@ class TaskWork:
             )
             step = _fitting(step, "$.result", result)
             if step.guard is None or self._written(caller, end, step):
-                ids = follower_ids(len(following), origin=_origin(step.claim), region=step.claim.home_region)
+                ids = follower_ids(len(following), _origin(step.claim))
                 return CompletedTask(task=step.claim, following=ids, done=step.guard is not None)
         raise ThrottledError
 
@@ -223,8 +223,8 @@ class _Completion:
     outcome_hash: str
 
 
-def _origin(task: Task) -> tuple[str | int, ...]:
-    return "task", task.task_id, task.fence
+def _origin(task: Task) -> Origin:
+    return task.task_id, "task", task.fence
 
 
 def _size(task: Task) -> int:
