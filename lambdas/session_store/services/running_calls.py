@@ -3,16 +3,8 @@
 from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import (
-    SETTLED,
-    ClaimStatus,
-    Standing,
-    Step,
-    begun,
-    claim_ttl,
-    extended,
-    standing,
-)
+from session_store.domain.claim import SETTLED, ClaimStatus, Standing, Step, claim_ttl, standing
+from session_store.domain.claim_steps import begun, extended
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import WRITABLE, Session, Status, author_of, owner_of
