@@ -68,3 +68,19 @@ def test_of_many_workers_one_claims_a_key(worker: Worker) -> None:
     done = ClaimOutcome(status=ClaimStatus.COMPLETED, output=7)
     step = worker.store.claims.complete(ALICE, key, fence=winners[0].fence, outcome=done)
     assert step.claim.output == 7
+
+
+def test_heartbeats_that_meet_leave_the_longest_lease(worker: Worker) -> None:
+    session_id = session_of(worker)
+    new = NewCall(tool_call_id="c1", tool_name="pay", input=1, lease_seconds=10)
+    fence = worker.store.running_calls.begin(ALICE, session_id, new).claim.fence
+    leases = [20, 3600, 40, 1800, 90, 600, 61, 300]
+    beat = worker.store.running_calls.heartbeat
+
+    def one(number: int) -> int:
+        return beat(ALICE, session_id, "c1", fence=fence, lease_seconds=leases[number]).lease_until_ms
+
+    told = at_once(len(leases), one)
+    claim = worker.storage.tool_calls.sight(session_id, "c1").claim
+    assert claim is not None
+    assert claim.lease_until_ms == max(told)

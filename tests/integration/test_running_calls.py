@@ -186,6 +186,25 @@ def test_a_message_that_comes_in_between_is_left_out_under_another_token(
     assert worker.effects(session_id) == WRITTEN
 
 
+@pytest.mark.parametrize("change", [{"messages": [{"content": 1}]}, {}], ids=["messages", "nothing"])
+def test_a_session_that_moves_on_in_between_is_not_at_the_version_that_was_expected(
+    worker: Worker, other: Worker, change: dict[str, Any]
+) -> None:
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+    path = f"/sessions/{session_id}"
+    body = {"fence": fence, "output": 1, "expectedVersion": 2, **change}
+
+    def answers() -> Any:
+        assert other.api.call("PATCH", f"{path}/state", {"set": {"other": 1}}).status == 200
+        yield None
+
+    refuse(worker.client, "TransactWriteItems", answers())
+    refused = worker.api.call("POST", f"{path}/tool-calls/c1/complete", body)
+    assert (refused.status, refused.slug, refused.json["currentVersion"]) == (409, "version-conflict", 3)
+    assert worker.effects(session_id) == UNWRITTEN
+
+
 def test_a_lost_answer_that_outlasts_its_token_is_recognised(worker: Worker) -> None:
     """Ten minutes later DynamoDB has forgotten the token: the claim's condition has not."""
     session_id = worker.open()

@@ -42,4 +42,5 @@ class KeyedSessionTable(KeyedWrites):
             return self.sent(update, claim)
         except TransactionRefusedError as refused:
             there = session_or_none(refused.held[WRITE])
-            raise refused_transaction(there, write, answer_lost=refused.answer_lost) from refused
+            lost = refused.answer_lost
+            raise refused_transaction(there, write.guard, write.change, answer_lost=lost) from refused
