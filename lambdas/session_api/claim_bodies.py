@@ -115,7 +115,7 @@ class Reconcile(Body, frozen=True):
 
 
 class BeginClaim(Body, frozen=True):
-    """`retainSeconds`: how long the claim stays after it was last written, and after its lease a day at the least.
+    """`retainSeconds`: how long the claim stays after it was last written, at the least a day after its lease.
 
     Then its key is free, also where nobody has found out how its work ended.
     """
