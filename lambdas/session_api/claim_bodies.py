@@ -115,7 +115,7 @@ class Reconcile(Body, frozen=True):
 
 
 class BeginClaim(Body, frozen=True):
-    """`retainSeconds`: how long the claim stays after it was last written, at the least a day after its lease.
+    """`retainSeconds`: how long the claim stays once it was last written, a day after its lease at the least.
 
     Then its key is free, also where nobody has found out how its work ended.
     """
