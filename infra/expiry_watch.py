@@ -1,4 +1,4 @@
-"""The function that tells each minute which sessions are about to end."""
+"""The function that each minute ends tasks that nobody came for, and tells which sessions end soon."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ class ExpiryWatch(TableFunction):
                 WatchEnv.EXPIRING_WITHIN_SECONDS.value: str(shared.config.expiring_within_seconds),
             },
         )
-        self.allow("dynamodb:UpdateItem", on=self.table_arn)
+        self.allow("dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self.table_arn)
         self.allow("dynamodb:Query", on=self.indexes_arn)
         session_events.bus.grant_put_events_to(self.role)
         run_every(EVERY, self, about="look for sessions that are about to end")

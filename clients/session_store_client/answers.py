@@ -11,6 +11,10 @@ import msgspec
 
 StatusName = Literal["initializing", "active", "closing", "closed"]
 QueueName = Literal["stream", "cleanup"]
+TaskKindName = Literal["task", "approval"]
+TaskStatusName = Literal[
+    "pending", "claimed", "completed", "failed", "cancelled", "approved", "rejected", "expired"
+]
 ItemT = TypeVar("ItemT")
 
 
@@ -101,9 +105,10 @@ class SessionVersion(Answer, frozen=True):
 
 
 class FinishedToolCall(ToolCall, frozen=True):
-    """``session`` is None where it is gone."""
+    """``session`` is None where it is gone. ``tasks``: ids of those that were created with the call."""
 
     session: SessionVersion | None
+    tasks: tuple[str, ...]
 
 
 class OpenCall(Answer, frozen=True):
@@ -146,6 +151,46 @@ class BegunClaim(Claim, frozen=True):
     """As ``BegunToolCall``."""
 
     downstream_token: str
+
+
+class Task(Answer, frozen=True):
+    """``owner`` is the subject that has it in hand, or had it last.
+
+    ``next_at``: when a pending one is due, or the lease of a claimed one ends; None when it is over.
+    """
+
+    task_id: str
+    kind: TaskKindName
+    queue: str
+    status: TaskStatusName
+    payload: Any
+    result: Any
+    error: Any
+    owner: str | None
+    fence: int
+    attempts: int
+    session_id: str | None
+    due_at: str
+    next_at: str | None
+    deadline: str | None
+    created_at: str
+    created_by: str
+    decided_by: str | None
+    comment: str | None
+    ended_at: str | None
+    retain_until: str | None
+
+
+class CompletedTask(Task, frozen=True):
+    """``next``: the ids of the tasks that were created with it, in their order."""
+
+    next: tuple[str, ...]
+
+
+class ClaimedTasks(Answer, frozen=True):
+    """Fewer than were asked for, or none, where no more are due."""
+
+    items: tuple[Task, ...]
 
 
 class Difference(Answer, frozen=True):

@@ -8,7 +8,7 @@ import anyio
 import anyio.to_thread
 import httpx
 
-from session_store_client import child_calls, claim_calls, operator_calls, session_calls
+from session_store_client import child_calls, claim_calls, operator_calls, session_calls, task_calls
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
 from session_store_client.calls import Call, following
@@ -133,6 +133,15 @@ class AsyncClient:
     fail_claim = async_sends(claim_calls.fail_claim)
     extend_claim = async_sends(claim_calls.extend_claim)
     reconcile_claim = async_sends(claim_calls.reconcile_claim)
+    create_task = async_sends(task_calls.create_task)
+    tasks = async_lists(task_calls.list_tasks)
+    task = async_sends(task_calls.get_task)
+    claim_tasks = async_sends(task_calls.claim_tasks)
+    extend_task = async_sends(task_calls.extend_task)
+    complete_task = async_sends(task_calls.complete_task)
+    fail_task = async_sends(task_calls.fail_task)
+    cancel_task = async_sends(task_calls.cancel_task)
+    decide_task = async_sends(task_calls.decide_task)
     history = async_sends(child_calls.get_history)
     audit = async_lists(child_calls.list_audit)
     expiring = async_lists(operator_calls.list_expiring)

@@ -78,6 +78,10 @@ def claim_path(key: str) -> str:
     return f"/claims/{_segment(key, 'key')}"
 
 
+def task_path(task_id: str) -> str:
+    return f"/tasks/{_segment(task_id, 'task id')}"
+
+
 def _segment(value: str, what: str) -> str:
     """Encoded for a path. Empty or of dots it would make the path that of another operation."""
     if value in {"", ".", ".."}:

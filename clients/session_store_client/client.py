@@ -7,7 +7,7 @@ from typing import Self, TypeVar
 
 import httpx
 
-from session_store_client import child_calls, claim_calls, operator_calls, session_calls
+from session_store_client import child_calls, claim_calls, operator_calls, session_calls, task_calls
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
 from session_store_client.calls import Call, following
@@ -130,6 +130,15 @@ class Client:
     fail_claim = sends(claim_calls.fail_claim)
     extend_claim = sends(claim_calls.extend_claim)
     reconcile_claim = sends(claim_calls.reconcile_claim)
+    create_task = sends(task_calls.create_task)
+    tasks = lists(task_calls.list_tasks)
+    task = sends(task_calls.get_task)
+    claim_tasks = sends(task_calls.claim_tasks)
+    extend_task = sends(task_calls.extend_task)
+    complete_task = sends(task_calls.complete_task)
+    fail_task = sends(task_calls.fail_task)
+    cancel_task = sends(task_calls.cancel_task)
+    decide_task = sends(task_calls.decide_task)
     history = sends(child_calls.get_history)
     audit = lists(child_calls.list_audit)
     expiring = lists(operator_calls.list_expiring)

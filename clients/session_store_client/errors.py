@@ -75,6 +75,10 @@ class InvalidTransitionError(SessionStoreError):
     """A status moves forward only."""
 
 
+class AlreadyDecidedError(SessionStoreError):
+    """An approval is decided the other way, withdrawn or past its deadline; fact ``taskStatus``."""
+
+
 class ContentConflictError(SessionStoreError):
     """A message id is taken by another content."""
 
@@ -153,6 +157,7 @@ OF_SLUG: Final[Mapping[str, type[SessionStoreError]]] = {
     "invalid-transition": InvalidTransitionError,
     "content-conflict": ContentConflictError,
     "in-progress": InProgressError,
+    "already-decided": AlreadyDecidedError,
     "fenced": FencedError,
     "payload-too-large": PayloadTooLargeError,
     "payload-missing": PayloadMissingError,

@@ -30,6 +30,7 @@ CONCLUSIVE: Final[Mapping[Repeat, tuple[type[errors.SessionStoreError], ...]]] =
         errors.VersionConflictError,
         errors.InvalidTransitionError,
         errors.FencedError,
+        errors.AlreadyDecidedError,
         errors.ContentConflictError,
         errors.IdempotencyMismatchError,
         errors.PayloadTooLargeError,

@@ -19,6 +19,13 @@ WORK: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.TOOL_CALLS),
     ("session_api", Metric.MESSAGES_APPENDED),
 )
+TASKS: Final[tuple[Counted, ...]] = (
+    ("session_api", Metric.TASKS_CREATED),
+    ("session_api", Metric.TASKS_CLAIMED),
+    ("session_api", Metric.TASKS_COMPLETED),
+    ("session_api", Metric.APPROVALS_DECIDED),
+    ("expiry_watch", Metric.TASKS_LAPSED),
+)
 MEETINGS: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.CONFLICTS),
     ("session_api", Metric.REPLAYS),
@@ -35,6 +42,7 @@ def business(watched: Watched) -> Iterator[Row]:
         graph(watched, "Sessions that began and ended", _each(watched, SESSIONS)),
         *_living(watched),
         graph(watched, "Tool calls and messages", _each(watched, WORK)),
+        graph(watched, "Tasks and approvals", _each(watched, TASKS)),
         graph(watched, "Conflicts, replays, large sessions", _each(watched, MEETINGS)),
     ]
 

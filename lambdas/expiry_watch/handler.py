@@ -1,4 +1,4 @@
-"""Each minute: word of the sessions that are about to end."""
+"""Each minute: the end of tasks that nobody came for, and word of the sessions that are about to end."""
 
 import os
 from typing import Any
@@ -14,14 +14,28 @@ from session_store.settings import read_settings, read_watch_settings
 logger = Logger()
 metrics = Metrics()
 
-watch = open_expiry_watch(read_settings(os.environ), read_watch_settings(os.environ))
+watch, overdue = open_expiry_watch(read_settings(os.environ), read_watch_settings(os.environ))
 
 
 @logger.inject_lambda_context
 @metrics.log_metrics(capture_cold_start_metric=True)
 def handler(_: dict[str, Any], context: LambdaContext) -> None:
     watch.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
-    watched = watch.run(request_id=context.aws_request_id)
+    try:
+        _end_tasks(context.aws_request_id)
+    finally:
+        _warn(context.aws_request_id)
+
+
+def _end_tasks(request_id: str) -> None:
+    lapsed = overdue.run(request_id=request_id)
+    metrics.add_metric(name=Metric.TASKS_LAPSED, unit=MetricUnit.Count, value=lapsed.ended)
+    if lapsed.more:
+        logger.warning("not all overdue tasks were come to", ended=lapsed.ended)
+
+
+def _warn(request_id: str) -> None:
+    watched = watch.run(request_id=request_id)
     metrics.add_metric(name=Metric.WARNED, unit=MetricUnit.Count, value=watched.warned)
     if watched.more:
         logger.warning("not all sessions were come to", warned=watched.warned)

@@ -21,6 +21,7 @@ from session_store.services.census import Census
 from session_store.services.cleanup import Cleanup
 from session_store.services.expiry_watch import ExpiryWatch
 from session_store.services.heartbeat import Heart
+from session_store.services.overdue_tasks import OverdueTasks
 from session_store.services.revocation import Revocations
 from session_store.settings import (
     CleanupSettings,
@@ -118,18 +119,20 @@ def open_census(settings: Settings) -> Census:
     )
 
 
-def open_expiry_watch(settings: Settings, watch: WatchSettings) -> ExpiryWatch:
-    """The watch over session ends as its function uses it."""
-    deadline = Deadline()
-    client = dynamodb_client(region=settings.region)
-    return ExpiryWatch(
-        sessions=dynamodb_storage(settings, client, deadline).sessions,
+def open_expiry_watch(settings: Settings, watch: WatchSettings) -> tuple[ExpiryWatch, OverdueTasks]:
+    """The watch over what ends as its function uses it; both have one deadline."""
+    deadline, clock = Deadline(), SystemClock()
+    storage = dynamodb_storage(settings, dynamodb_client(region=settings.region), deadline)
+    sessions = ExpiryWatch(
+        sessions=storage.sessions,
         bus=EventBridgeBus(events=aws_client("events", region=settings.region), name=watch.event_bus),
-        clock=SystemClock(),
+        clock=clock,
         deadline=deadline,
         region=settings.region,
         within=watch.within,
     )
+    tasks = OverdueTasks(storage=storage.tasks, clock=clock, deadline=deadline, region=settings.region)
+    return sessions, tasks
 
 
 def open_heart(settings: Settings) -> Heart:

@@ -183,7 +183,7 @@ def store_on(
     context = Context(storage=storage.messages, access=access, payloads=large, clock=clock, ids=ids)
     tasks = Tasks(
         storage=storage.tasks,
-        access=TaskAccess(storage=storage.tasks, clock=clock, region=settings.region),
+        access=TaskAccess(storage=storage.tasks, clock=clock, ids=ids, region=settings.region),
         sessions=access,
         ids=ids,
     )

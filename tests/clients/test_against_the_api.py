@@ -131,3 +131,54 @@ def test_what_is_no_json_never_leaves(client: Client, call: Callable[[Client, st
     with pytest.raises(ValueError, match="JSON"):
         call(client, session_id)
     assert json.dumps(dict(client.get(session_id).state)) == "{}"
+
+
+def test_a_task_is_done_and_followed_by_another(client: Client) -> None:
+    worker = client.acting_for("worker-1")
+    task = client.create_task(queue="mail", payload={"to": "bob", "price": 0.1})
+    (held,) = worker.claim_tasks(queue="mail", lease_seconds=60).items
+    assert (held.task_id, held.payload, held.owner) == (task.task_id, {"to": "bob", "price": 0.1}, "worker-1")
+    assert worker.extend_task(held.task_id, fence=held.fence, lease_seconds=90).status == "claimed"
+    follow = [{"queue": "post", "payload": 2}]
+    done = worker.complete_task(held.task_id, fence=held.fence, result={"ok": True}, following=follow)
+    assert [each.task_id for each in client.tasks()] == list(done.next)
+    (failing,) = worker.claim_tasks(queue="post", lease_seconds=60, most=2).items
+    back = worker.fail_task(failing.task_id, fence=failing.fence, error="e", retry_in_seconds=9)
+    assert (back.status, back.error, back.attempts) == ("pending", "e", 1)
+    with pytest.raises(errors.FencedError):
+        worker.extend_task(failing.task_id, fence=failing.fence, lease_seconds=90)
+    assert client.cancel_task(failing.task_id).status == "cancelled"
+    assert client.task(failing.task_id).ended_at is not None
+
+
+def test_an_approval_is_decided_by_another(client: Client) -> None:
+    wanted = client.create_task(queue="boss", payload="may I?", kind="approval")
+    with pytest.raises(errors.ForbiddenError):
+        client.decide_task(wanted.task_id, decision="approved")
+    boss = client.acting_for("boss")
+    assert boss.decide_task(wanted.task_id, decision="approved", comment="fine").decided_by == "boss"
+    with pytest.raises(errors.AlreadyDecidedError):
+        boss.decide_task(wanted.task_id, decision="rejected")
+
+
+@pytest.mark.parametrize("losses", [1, 2])
+def test_tasks_are_made_and_ended_once_whatever_answers_are_lost(
+    way: Way, client: Client, losses: int
+) -> None:
+    way.losing = losses
+    task = client.create_task(queue="mail", payload=1)
+    assert [each.task_id for each in client.tasks()] == [task.task_id]
+    (held,) = client.claim_tasks(queue="mail", lease_seconds=60).items
+    way.losing = losses
+    done = client.complete_task(
+        held.task_id, fence=held.fence, result=1, following=[{"queue": "mail", "payload": 2}]
+    )
+    assert [each.task_id for each in client.tasks()] == list(done.next)
+
+
+def test_a_claim_whose_answer_is_lost_is_told_as_unknown(way: Way, client: Client) -> None:
+    client.create_task(queue="mail", payload=1)
+    way.losing = 1
+    with pytest.raises(OutcomeUnknownError):
+        client.claim_tasks(queue="mail", lease_seconds=60)
+    assert [task.status for task in client.tasks()] == ["claimed"]

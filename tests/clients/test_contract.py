@@ -18,6 +18,7 @@ from session_store_client import (
     errors,
     operator_calls,
     session_calls,
+    task_calls,
 )
 from session_store_client.calls import IF_MATCH, MIN_VERSION, Call
 
@@ -29,7 +30,7 @@ OPERATIONS = {
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
-MODULES = (session_calls, child_calls, claim_calls, operator_calls)
+MODULES = (session_calls, child_calls, claim_calls, task_calls, operator_calls)
 ARGUMENTS: Mapping[str, object] = {
     "session_id": "use1-a",
     "tool_call_id": "c1",
@@ -68,6 +69,17 @@ ARGUMENTS: Mapping[str, object] = {
     "tasks": [],
     "expected_version": 3,
     "outcome": "completed",
+    "task_id": "t1",
+    "payload": 1,
+    "kind": "approval",
+    "due_at": "2026-11-30T08:30:00Z",
+    "deadline": "2026-11-30T08:30:00Z",
+    "retain_days": 1,
+    "result": 1,
+    "following": [],
+    "retry_in_seconds": 1,
+    "decision": "approved",
+    "comment": "fine",
     "within_seconds": 1,
     "queue": "stream",
     "most": 1,
@@ -150,7 +162,7 @@ def test_a_call_goes_where_its_operation_is(operation_id: str) -> None:
     method, path, _ = OPERATIONS[operation_id]
     call = whole(operation_id)
     assert call.method == method
-    named = {"sessionId": "use1-a", "toolCallId": "c1", "key": "k1"}
+    named = {"sessionId": "use1-a", "toolCallId": "c1", "key": "k1", "taskId": "t1"}
     assert call.path == path.format(**named)
 
 
@@ -165,7 +177,15 @@ def test_a_call_sends_every_parameter_and_no_other(operation_id: str) -> None:
     assert set(call.headers) == own or (own == {MIN_VERSION} and operation_id in UNVERSIONED)
 
 
-UNVERSIONED = {"listSessions", "listExpiring", "listDeadLetters", "listAudit", "getClaim"}
+UNVERSIONED = {
+    "listSessions",
+    "listExpiring",
+    "listDeadLetters",
+    "listAudit",
+    "getClaim",
+    "listTasks",
+    "getTask",
+}
 
 
 @pytest.mark.parametrize("operation_id", OPERATIONS)
@@ -205,7 +225,7 @@ def test_a_key_is_sent_where_the_document_takes_one() -> None:
         if any(each["name"] == "Idempotency-Key" for each in operation.get("parameters", ()))
     }
     keyed = {name for name in OPERATIONS if whole(name).keyed}
-    assert keyed == {"createSession", "changeState"}
+    assert keyed == {"createSession", "changeState", "createTask"}
     assert taken == keyed
 
 

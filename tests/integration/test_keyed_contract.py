@@ -124,7 +124,7 @@ def test_a_claim_is_known_until_it_ends(storage: Storage, seconds: int, *, known
     storage.keyed.create(first, claim)
     later = replace(
         claim,
-        session_id=second.session_id,
+        target=second.session_id,
         operation_id=second.last_write,
         started_at=NOW_MS + (DAY + seconds) * 1000,
         ttl=NOW_SECONDS + 3 * DAY,

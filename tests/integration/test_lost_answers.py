@@ -14,6 +14,9 @@ from session_store.deadline import Deadline
 from session_store.domain.claim import SETTLED
 from session_store.domain.free_claim import free_key_hash
 from session_store.domain.page import PageRequest
+from session_store.domain.task import OPEN, TaskStatus
+from session_store.domain.task_writes import TaskFilter
+from session_store.domain.times import iso
 from session_store.ports import Storage
 from session_store.settings import Settings
 from tests.support.api import Answer, StoreApi
@@ -28,8 +31,11 @@ if TYPE_CHECKING:
 SESSION: Final = "/sessions/{sessionId}"
 HELD_CALL: Final = "/sessions/{sessionId}/tool-calls/{toolCallId}"
 CLAIM: Final = "/claims/{key}"
+TASKS: Final = "/tasks"
+TASK: Final = "/tasks/{taskId}"
 BEGIN: Final = {"toolCallId": "c1", "toolName": "search", "input": {"q": 1}}
 CALL: Final = {"toolName": "search", "input": {"q": 1}, "output": "found", "durationMs": 3}
+SETTLED_TASKS: Final = sorted(set(TaskStatus) - OPEN)
 IDLE: Final = 20_000
 SOON: Final = 4_000
 """Seconds that the sessions live which a drain is to find; it does not look as far as the others' ends."""
@@ -39,6 +45,7 @@ WITHOUT_WRITES: Final = {
     ("GET", "/health"),
     ("GET", "/sessions"),
     ("GET", "/claims/{key}"),
+    ("GET", "/tasks"),
     ("GET", "/ops/expiring"),
     ("GET", "/ops/dlq"),
     ("POST", "/ops/dlq/redrive"),
@@ -57,11 +64,13 @@ class Scene:
     ids: list[str]
     clock: SettableClock
     fence: int = 0
-    """Of the call, or the claim, that has been begun."""
+    """Of the call, the claim or the task that has been begun."""
+
+    task_id: str = ""
 
     def call(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         path = path.replace("{sessionId}", self.session_id).replace("{toolCallId}", "c1")
-        path = path.replace("{key}", self.session_id)
+        path = path.replace("{key}", self.session_id).replace("{taskId}", self.task_id)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.api.call(method, path, body, headers=named, subject=self.subject)
 
@@ -71,8 +80,37 @@ class Scene:
         assert tenant is not None
         return free_key_hash(tenant.owner, self.session_id)
 
+    @property
+    def queue(self) -> str:
+        """Of this scene alone."""
+        return self.subject
+
+    def ask(self, kind: str, **body: object) -> None:
+        """For a task or an approval, as another subject."""
+        whole = {"queue": self.queue, "payload": 1, "kind": kind, **body}
+        self.task_id = self.api.call("POST", TASKS, whole, subject="requester").json["taskId"]
+
+    def tasks(self) -> list[Any]:
+        """All there are in the queue, whatever has become of them."""
+        now_ms = self.clock.now_ms()
+        return [
+            task
+            for status in (None, *SETTLED_TASKS)
+            for task in self.storage.tasks.page(
+                self.session().owner.tenant,
+                TaskFilter(queue=self.queue, status=status),
+                now_ms=now_ms,
+                page=PageRequest(limit=99),
+            ).items
+        ]
+
     def begin(self, path: str) -> None:
         """What the case goes on with."""
+        if path.startswith(TASK):
+            self.ask("approval" if path.endswith("/decide") else "task")
+            (task,) = self.call("POST", f"{TASKS}/claim", taking(self)).json["items"] or [{"fence": 0}]
+            self.fence = task["fence"]
+            return
         claims = path.startswith("/claims")
         held = f"/claims/{self.session_id}" if claims else f"{SESSION}/tool-calls"
         begun = self.call("PUT" if claims else "POST", held, {"input": 1} if claims else BEGIN)
@@ -152,6 +190,67 @@ def completions(scene: Scene) -> float:
     changes = [records(scene), messages(scene), state(scene)]
     assert len(set(changes)) == 1, changes
     return changes[0]
+
+
+def taking(scene: Scene) -> dict[str, Any]:
+    return {"queue": scene.queue, "leaseSeconds": 60, "max": 1}
+
+
+def new_tasks(scene: Scene) -> float:
+    return len(scene.tasks())
+
+
+def tasks_of(*statuses: TaskStatus) -> Count:
+    return lambda scene: [task.status for task in scene.tasks()].count(*statuses)
+
+
+def task_renewed(scene: Scene) -> float:
+    return float(scene.tasks()[0].lease_until_ms > scene.clock.now_ms() + 100_000)
+
+
+def given_back(scene: Scene) -> float:
+    (task,) = scene.tasks()
+    return float(task.error == "broken" and task.status is TaskStatus.PENDING)
+
+
+def followed(scene: Scene) -> float:
+    """The end of the task and what follows it: both, or neither."""
+    tasks = scene.tasks()
+    ended = [task.status for task in tasks].count(TaskStatus.COMPLETED)
+    assert len(tasks) == 1 + ended
+    return ended
+
+
+def task_case(step: str, happened: Count, name: str = "", **body: object) -> Case:
+    """Of a task that is in hand, or of an approval."""
+
+    def send(scene: Scene) -> Answer:
+        fence = {} if step in ("cancel", "decide") else {"fence": scene.fence}
+        whole = {**fence, **body}
+        if "next" in body:
+            whole["next"] = [{"queue": scene.queue, "payload": 2}]
+        return scene.call("POST", f"{TASK}/{step}", whole or None)
+
+    return Case(
+        name=f"{step} {name or 'a task'}",
+        method="POST",
+        path=f"{TASK}/{step}",
+        send=send,
+        happened=happened,
+        moves=False,
+    )
+
+
+def creating(**more: Any) -> Send:
+    headers = more.pop("headers", {})
+
+    def send(scene: Scene) -> Answer:
+        body = {"queue": scene.queue, "payload": 1, **more}
+        if "sessionId" in more:
+            body["sessionId"] = scene.session_id
+        return scene.call("POST", TASKS, body, **headers)
+
+    return send
 
 
 def renewed(scene: Scene) -> float:
@@ -280,6 +379,30 @@ CASES: Final = [
     held_case(CLAIM, "fail", ended, error="broken"),
     held_case(CLAIM, "heartbeat", renewed, leaseSeconds=200),
     held_case(CLAIM, "reconcile", ended, outcome="failed", error=1),
+    a_case("create a task", "POST", TASKS, new_tasks, send=creating(), again=False, moves=False),
+    a_case("create a task with a key", "POST", TASKS, new_tasks, send=creating(headers=KEY), moves=False),
+    a_case(
+        "create a task of a session with a key",
+        "POST",
+        TASKS,
+        new_tasks,
+        send=creating(headers=KEY, sessionId=""),
+    ),
+    a_case(
+        "claim a task",
+        "POST",
+        f"{TASKS}/claim",
+        tasks_of(TaskStatus.CLAIMED),
+        send=lambda scene: scene.call("POST", f"{TASKS}/claim", taking(scene)),
+        moves=False,
+    ),
+    a_case("read an overdue approval", "GET", TASK, tasks_of(TaskStatus.EXPIRED), moves=False),
+    task_case("heartbeat", task_renewed, leaseSeconds=200),
+    task_case("complete", tasks_of(TaskStatus.COMPLETED), result=1),
+    task_case("complete", followed, "a task with another", result=1, next=True),
+    task_case("fail", given_back, error="broken"),
+    task_case("cancel", tasks_of(TaskStatus.CANCELLED)),
+    task_case("decide", tasks_of(TaskStatus.APPROVED), decision="approved"),
     a_case("recovery", "GET", f"{SESSION}/recovery", moved),
     a_case("read a call", "GET", f"{SESSION}/tool-calls/{{toolCallId}}", moved),
     *(
@@ -367,6 +490,12 @@ def undisturbed(scenes: Callable[[Case], Scene], losses: Losses, case: Case) -> 
 
 def prepared(scenes: Callable[[Case], Scene], case: Case) -> Scene:
     scene = scenes(case)
+    if case.path == f"{TASKS}/claim":
+        scene.ask("task")
+    elif case.path == TASK:
+        scene.ask("approval", deadline=iso(scene.clock.now_ms()))
+    elif case.path.startswith(TASK):
+        scene.begin(case.path)
     if case.path.startswith((f"{HELD_CALL}/", f"{CLAIM}/")):
         scene.begin(case.path)
         scene.clock.pass_(WINDOW_DUE)

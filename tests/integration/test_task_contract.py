@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from session_store.domain.claim import SKEW_MARGIN_MS, ClaimGuard, Step
+from session_store.domain.claim import SKEW_MARGIN_MS
 from session_store.domain.page import Page, PageRequest, TaskPosition
 from session_store.domain.task import OPEN, Task, TaskKind, TaskStatus
-from session_store.domain.task_steps import cancelled, completed, failed, held_longer, taken
+from session_store.domain.task_steps import cancelled, failed, held_longer
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.ports import Storage
 from tests.support.pages import every_item
@@ -25,31 +25,11 @@ from tests.support.samples import (
     an_event,
     operation_id,
 )
-from tests.support.task_samples import a_task, an_approval, kept_task, new_tenant
+from tests.support.task_samples import a_task, an_approval, done, kept_task, new_tenant, stepped_on, took
 
 LATER = NOW_MS + 3_600_000
 ALL: PageRequest[Any] = PageRequest(limit=100)
 FAR_REGION = "eu-west-1"
-
-
-def guard_of(task: Task, now_ms: int = NOW_MS) -> ClaimGuard:
-    return ClaimGuard(now_ms=now_ms, fence=task.fence, status=task.status)
-
-
-def took(task: Task, *, at: int = NOW_MS, worker: str = "w", lease: int = 60) -> Step[Task]:
-    step = taken(task, worker=worker, lease_seconds=lease, author=AUTHOR, now_ms=at)
-    assert step is not None
-    return step
-
-
-def put(storage: Storage, step: Step[Task]) -> Task:
-    assert step.guard is not None
-    assert storage.tasks.put(step.claim, step.guard) is None
-    return step.claim
-
-
-def done(task: Task, *, at: int = NOW_MS, result: Any = "done") -> Step[Task]:
-    return completed(task, fence=task.fence, result=result, outcome_hash="h", author=AUTHOR, now_ms=at)
 
 
 def ids(found: Page[Task, TaskPosition]) -> list[str]:
@@ -115,7 +95,7 @@ def test_a_task_that_nobody_made_is_not_there(storage: Storage) -> None:
 
 def test_a_task_is_taken_once(storage: Storage) -> None:
     task = kept_task(storage)
-    held = put(storage, took(task))
+    held = stepped_on(storage, took(task))
     other = took(task, worker="other", at=NOW_MS + 1)
     assert other.guard is not None
     refused = storage.tasks.put(other.claim, other.guard)
@@ -126,8 +106,8 @@ def test_a_task_is_taken_once(storage: Storage) -> None:
 
 def test_a_write_that_finds_its_own_work_is_written(storage: Storage) -> None:
     step = took(kept_task(storage))
-    put(storage, step)
-    put(storage, step)
+    stepped_on(storage, step)
+    stepped_on(storage, step)
 
 
 def test_a_write_on_a_task_that_is_gone_is_refused(storage: Storage) -> None:
@@ -139,10 +119,10 @@ def test_a_write_on_a_task_that_is_gone_is_refused(storage: Storage) -> None:
 
 
 def test_a_heartbeat_in_between_keeps_a_task_from_who_would_take_it_over(storage: Storage) -> None:
-    held = put(storage, took(kept_task(storage)))
+    held = stepped_on(storage, took(kept_task(storage)))
     over = held.lease_until_ms + SKEW_MARGIN_MS
     successor = took(held, at=over)
-    longer = put(
+    longer = stepped_on(
         storage, held_longer(held, fence=held.fence, lease_seconds=600, author=AUTHOR, now_ms=NOW_MS)
     )
     assert successor.guard is not None
@@ -152,8 +132,8 @@ def test_a_heartbeat_in_between_keeps_a_task_from_who_would_take_it_over(storage
 
 
 def test_a_zombie_writes_nothing(storage: Storage) -> None:
-    held = put(storage, took(kept_task(storage)))
-    successor = put(storage, took(held, at=held.lease_until_ms + SKEW_MARGIN_MS))
+    held = stepped_on(storage, took(kept_task(storage)))
+    successor = stepped_on(storage, took(held, at=held.lease_until_ms + SKEW_MARGIN_MS))
     late = done(held)
     assert late.guard is not None
     refused = storage.tasks.put(late.claim, late.guard)
@@ -162,7 +142,7 @@ def test_a_zombie_writes_nothing(storage: Storage) -> None:
 
 
 def test_a_task_ends_with_all_that_goes_with_it(storage: Storage) -> None:
-    held = put(storage, took(kept_task(storage)))
+    held = stepped_on(storage, took(kept_task(storage)))
     followers = (a_task(), an_approval())
     event = an_event(a_session())
     step = done(held)
@@ -178,7 +158,7 @@ def test_a_task_ends_with_all_that_goes_with_it(storage: Storage) -> None:
 
 
 def test_a_task_that_another_has_ends_with_nothing_of_what_goes_with_it(storage: Storage) -> None:
-    held = put(storage, took(kept_task(storage)))
+    held = stepped_on(storage, took(kept_task(storage)))
     follower = a_task()
     step = done(replace(held, fence=held.fence - 1))
     assert step.guard is not None
@@ -191,7 +171,7 @@ def test_a_task_that_another_has_ends_with_nothing_of_what_goes_with_it(storage:
 
 
 def test_a_follower_that_is_there_lets_nothing_be_written(storage: Storage) -> None:
-    held = put(storage, took(kept_task(storage)))
+    held = stepped_on(storage, took(kept_task(storage)))
     follower = kept_task(storage)
     step = done(held)
     assert step.guard is not None
@@ -211,8 +191,8 @@ def test_what_is_due_is_what_somebody_may_take_now(storage: Storage) -> None:
     kept_task(storage, tenant=new_tenant())
     kept_task(storage, an_approval(tenant=tenant))
     kept_task(storage, tenant=tenant, home_region=FAR_REGION)
-    held = put(storage, took(kept_task(storage, tenant=tenant)))
-    over = put(storage, done(put(storage, took(kept_task(storage, tenant=tenant)))))
+    held = stepped_on(storage, took(kept_task(storage, tenant=tenant)))
+    over = stepped_on(storage, done(stepped_on(storage, took(kept_task(storage, tenant=tenant)))))
     assert set(due(storage, tenant)) == expected
     assert set(due(storage, tenant, at=NOW_MS + 1)) == {*expected, later.task_id}
     free = held.lease_until_ms + SKEW_MARGIN_MS
@@ -235,15 +215,15 @@ def test_what_is_overdue_ends_by_itself(storage: Storage) -> None:
         return {task_id for part in parts for task_id in part} & {approval.task_id, held.task_id}
 
     approval = kept_task(storage, an_approval(deadline=NOW_MS + 50))
-    held = put(storage, took(kept_task(storage, attempts=4)))
+    held = stepped_on(storage, took(kept_task(storage, attempts=4)))
     kept_task(storage, an_approval(deadline=NOW_MS + 50, home_region=FAR_REGION))
     free = held.lease_until_ms + SKEW_MARGIN_MS
     assert overdue(NOW_MS + 49) == set()
     assert overdue(NOW_MS + 50) == {approval.task_id}
     assert overdue(free - 1) == {approval.task_id}
     assert overdue(free) == {approval.task_id, held.task_id}
-    put(storage, cancelled(approval, author=AUTHOR, now_ms=NOW_MS))
-    put(storage, done(held))
+    stepped_on(storage, cancelled(approval, author=AUTHOR, now_ms=NOW_MS))
+    stepped_on(storage, done(held))
     assert overdue(free) == set()
 
 
@@ -253,8 +233,8 @@ def test_what_is_open_in_a_session_is_what_is_not_over(storage: Storage) -> None
         kept_task(storage, session_id=session_id, tenant=new_tenant(), created_at=NOW_MS + at)
         for at in (5, 2)
     )
-    held = put(storage, took(second))
-    put(storage, done(put(storage, took(kept_task(storage, session_id=session_id)))))
+    held = stepped_on(storage, took(second))
+    stepped_on(storage, done(stepped_on(storage, took(kept_task(storage, session_id=session_id)))))
     kept_task(storage)
     assert storage.tasks.open_in(session_id) == [held, first]
     assert storage.tasks.open_in(a_session().session_id) == []
@@ -266,12 +246,12 @@ def many(storage: Storage, tenant: str) -> dict[str, Task]:
     for number, queue in enumerate(("b", "a") * 2):
         new = partial(kept_task, storage, tenant=tenant, queue=queue, next_at=NOW_MS - 10 * number)
         made.append(new())
-        made.append(put(storage, took(new(), lease=10 + number)))
-        made.append(put(storage, done(put(storage, took(new())), at=NOW_MS + number)))
+        made.append(stepped_on(storage, took(new(), lease=10 + number)))
+        made.append(stepped_on(storage, done(stepped_on(storage, took(new())), at=NOW_MS + number)))
         approval = new(an_approval())
         made.append(approval)
-        made.append(put(storage, cancelled(new(an_approval()), author=AUTHOR, now_ms=NOW_MS)))
-        made.append(put(storage, cancelled(new(), author=AUTHOR, now_ms=NOW_MS)))
+        made.append(stepped_on(storage, cancelled(new(an_approval()), author=AUTHOR, now_ms=NOW_MS)))
+        made.append(stepped_on(storage, cancelled(new(), author=AUTHOR, now_ms=NOW_MS)))
     kept_task(storage, tenant=new_tenant(), queue="a")
     return {task.task_id: task for task in made}
 
@@ -298,7 +278,7 @@ def test_a_list_of_work_is_by_queue_and_the_soonest_first(storage: Storage) -> N
 
 def test_a_list_shows_what_is_over_until_it_is_gone(storage: Storage) -> None:
     tenant = new_tenant()
-    over = put(storage, done(put(storage, took(kept_task(storage, tenant=tenant)))))
+    over = stepped_on(storage, done(stepped_on(storage, took(kept_task(storage, tenant=tenant)))))
     assert over.ttl is not None
     last = over.ttl * 1000 - 1
     assert listed(storage, tenant, status=TaskStatus.COMPLETED, now_ms=last) == [over.task_id]
@@ -309,7 +289,11 @@ def test_a_list_of_a_session_shows_its_own_and_the_tenant_s(storage: Storage) ->
     tenant, session_id = new_tenant(), a_session().session_id
     new = partial(kept_task, storage, tenant=tenant, session_id=session_id)
     made = [new(created_at=NOW_MS + number) for number in range(5)]
-    made += [put(storage, took(new())), put(storage, done(put(storage, took(new())))), new(an_approval())]
+    made += [
+        stepped_on(storage, took(new())),
+        stepped_on(storage, done(stepped_on(storage, took(new())))),
+        new(an_approval()),
+    ]
     kept_task(storage, tenant=new_tenant(), session_id=session_id)
     kept_task(storage, tenant=tenant, session_id=a_session().session_id)
     for kind, status in product((None, *TaskKind), (None, *TaskStatus)):
@@ -321,8 +305,8 @@ def test_a_list_of_a_session_shows_its_own_and_the_tenant_s(storage: Storage) ->
 def test_a_list_of_one_among_many_is_found(storage: Storage) -> None:
     tenant, session_id = new_tenant(), a_session().session_id
     for _ in range(120):
-        put(storage, cancelled(kept_task(storage, tenant=tenant), author=AUTHOR, now_ms=NOW_MS))
-    one = put(
+        stepped_on(storage, cancelled(kept_task(storage, tenant=tenant), author=AUTHOR, now_ms=NOW_MS))
+    one = stepped_on(
         storage,
         cancelled(kept_task(storage, tenant=tenant, session_id=session_id), author=AUTHOR, now_ms=NOW_MS + 1),
     )

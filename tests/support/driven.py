@@ -18,6 +18,7 @@ import pytest
 
 from session_store import schema
 from session_store.domain.credential import secret_name
+from session_store.domain.task import TaskStatus
 from session_store.schema import CleanupEnv, payload_key
 from session_store.storage.cleanup_queue import message_of
 from tests.support.aws_calls import AwsCalls, recording
@@ -27,6 +28,7 @@ from tests.support.ground import OWNER, Ground
 from tests.support.issuer import KEY_ID, jwk, rsa_key, token
 from tests.support.lambda_context import Context
 from tests.support.samples import a_session
+from tests.support.task_samples import an_approval
 
 VARIABLES: Final = frozenset(
     str(value)
@@ -76,7 +78,12 @@ def drive_watch(module: Any, ground: Ground) -> None:
     now = int(time.time())
     soon = a_session(ttl=now + 120, max_expires_at=now + 7200, owner=OWNER)
     ground.storage.sessions.create(soon)
+    late = an_approval(tenant=OWNER.tenant, deadline=now * 1000)
+    ground.storage.tasks.create(late)
     module.handler({}, Context("expiry-watch"))
+    kept = ground.storage.tasks.read(late.task_id)
+    assert kept is not None
+    assert kept.status is TaskStatus.EXPIRED
     warned = ground.storage.sessions.read(soon.session_id)
     assert warned is not None
     assert warned.warned_ttl == soon.ttl

@@ -75,6 +75,7 @@ def drive_api(module: Any, ground: Ground) -> None:
     again = api.call("PUT", f"/sessions/{session_id}/tool-calls/early", tool_call())
     _run_calls(api, f"/sessions/{session_id}/tool-calls")
     _claim_keys(api)
+    _tasks(api, session_id)
     _keyed(api, session_id)
     _large(api, session_id)
     lists = {
@@ -135,6 +136,38 @@ def _claim_keys(api: InHand) -> None:
     _succeed({"complete": api.call("POST", f"{key}/complete", {"fence": fence, "output": 1})})
     assert api.call("POST", f"{key}/fail", {"fence": fence, "error": 1}).status == 422
     _succeed({"read": api.call("GET", key)})
+
+
+def _tasks(api: InHand, session_id: str) -> None:
+    """One that is done and followed by another, one that is given back, one that is withdrawn."""
+    queue = f"queue-{uuid.uuid4()}"
+    new = {"queue": queue, "payload": 1, "sessionId": session_id}
+    key = {"Idempotency-Key": uuid.uuid4().hex}
+    _succeed({str(n): api.call("POST", "/tasks", new, key if n < 2 else None) for n in range(4)})
+    items = api.call("POST", "/tasks/claim", {"queue": queue, "leaseSeconds": 60, "max": 3}).json["items"]
+    done, failed, cancelled = items
+    ends = {"fence": done["fence"], "result": 1, "next": [{"queue": queue, "payload": 2}]}
+    beat = {"fence": done["fence"], "leaseSeconds": 90}
+    _succeed(
+        {
+            "heartbeat": api.call("POST", f"/tasks/{done['taskId']}/heartbeat", beat),
+            "complete": api.call("POST", f"/tasks/{done['taskId']}/complete", ends),
+            "fail": api.call(
+                "POST", f"/tasks/{failed['taskId']}/fail", {"fence": failed["fence"], "error": 1}
+            ),
+            "cancel": api.call("POST", f"/tasks/{cancelled['taskId']}/cancel"),
+            "read": api.call("GET", f"/tasks/{done['taskId']}"),
+            **{
+                query: api.call("GET", f"/tasks?{query}")
+                for query in (f"queue={queue}", f"sessionId={session_id}", "status=completed&kind=task")
+            },
+            "page": api.call("GET", f"/tasks?queue={queue}&limit=1"),
+        }
+    )
+    # By nobody in particular: who has a name here, differs between the templates. What a decision writes
+    # are an item and an event, as the end of a call does.
+    path = f"/tasks/{done['taskId']}/decide"
+    assert api.call("POST", path, {"decision": "approved"}).status == 403
 
 
 def read_of(api: InHand, session_id: str) -> Answer:

@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from session_store.domain.caller import Caller, Permission
+from session_store.domain.claim import Step
 from session_store.domain.identifiers import mint_task_id
 from session_store.domain.task import Task, TaskKind, TaskStatus
+from session_store.domain.task_steps import completed, taken
 from session_store.ports import Storage
 from tests.support.samples import ALICE, AUTHOR, NOW_MS, REGION
 
@@ -55,3 +57,19 @@ def someone(tenant: str, *permissions: Permission, subject: str = "worker-1") ->
 def new_tenant() -> str:
     """One whom no other test knows."""
     return f"111122223333:user/{secrets.token_hex(8)}"
+
+
+def took(task: Task, *, at: int = NOW_MS, worker: str = "w", lease: int = 60) -> Step[Task]:
+    step = taken(task, worker=worker, lease_seconds=lease, author=AUTHOR, now_ms=at)
+    assert step is not None
+    return step
+
+
+def stepped_on(storage: Storage, step: Step[Task]) -> Task:
+    assert step.guard is not None
+    assert storage.tasks.put(step.claim, step.guard) is None
+    return step.claim
+
+
+def done(task: Task, *, at: int = NOW_MS, result: Any = "done") -> Step[Task]:
+    return completed(task, fence=task.fence, result=result, outcome_hash="h", author=AUTHOR, now_ms=at)

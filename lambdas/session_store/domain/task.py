@@ -60,7 +60,8 @@ class Task(Leased):
 
     ``requester``, ``worker`` and ``decided_by`` are subjects of its ``tenant``. ``next_at``: when a pending
     one is due, when the lease of a held one ends, when it ended. ``error`` is the last failed attempt's.
-    ``retain``: seconds that it stays when it is over.
+    ``retain``: seconds that it stays when it is over. By ``last_write`` a repeated write recognises itself:
+    two that do the same in the same millisecond are two.
     """
 
     status: TaskStatus
@@ -88,6 +89,7 @@ class Task(Leased):
     comment: str | None = None
     retain: int = DEFAULT_RETENTION
     home_region: str
+    last_write: str = ""
 
     @property
     def in_hand(self) -> bool:

@@ -51,6 +51,7 @@ class Approvals:
                 author=author_of(caller),
                 now_ms=self.access.clock.now_ms(),
             )
+            step = self.access.stamped(step)
             if step.guard is None or self._written(caller, step):
                 return step
         raise ThrottledError

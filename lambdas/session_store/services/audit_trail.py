@@ -27,7 +27,11 @@ NAMES: Final = {
     Entity.TOOL_CLAIM: "ToolClaim",
     Entity.TOOL_RECORD: "ToolRecord",
     Entity.FREE_CLAIM: "Claim",
+    Entity.TASK: "Task",
 }
+OF_THEIR_OWN: Final = frozenset({Entity.SESSION, Entity.TASK})
+"""Whose removal is told: of all else it goes with a session's summary."""
+
 UNTOLD: Final = frozenset({Entity.KEY_CLAIM})
 """Written in one transaction with a change of a session, which tells all there is to tell."""
 
@@ -110,7 +114,7 @@ class StreamConsumer:
             return
         try:
             end = self._end(record, entity)
-            change = self._change(record, entity, end)
+            change = self._change(record, entity)
         except (KeyError, TypeError, ValueError) as error:
             raise UnreadableRecordError(
                 f"an item without what its kind has ({type(error).__name__})"
@@ -139,8 +143,8 @@ class StreamConsumer:
             credential_refs=tuple(old.get(A.CREDENTIAL_REFS, ())),
         )
 
-    def _change(self, record: StreamRecord, entity: Entity, end: SessionEnd | None) -> AuditChange:
-        expired = end is not None and end.reason is EndReason.EXPIRED
+    def _change(self, record: StreamRecord, entity: Entity) -> AuditChange:
+        expired = _expired(record)
         return AuditChange(
             pk=record.pk,
             sk=record.sk,
@@ -156,7 +160,14 @@ class StreamConsumer:
 
 
 def _goes_with_its_session(record: StreamRecord, entity: Entity) -> bool:
-    return record.event is StreamEvent.REMOVE and entity is not Entity.SESSION
+    return record.event is StreamEvent.REMOVE and entity not in OF_THEIR_OWN
+
+
+def _expired(record: StreamRecord) -> bool:
+    if record.event is not StreamEvent.REMOVE:
+        return False
+    reason = end_reason(by_service=record.by_service, ttl=record.old[A.TTL], removed_at_ms=record.at)
+    return reason is EndReason.EXPIRED
 
 
 def _entity(image: Mapping[str, JsonValue]) -> Entity:

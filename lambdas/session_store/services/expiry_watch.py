@@ -11,8 +11,8 @@ from session_store.domain.session import SLIDING, Author, ExpiringSession
 from session_store.domain.times import seconds
 from session_store.ports import Clock, EventBus, SessionStorage
 from session_store.services.ending import pages_ending
+from session_store.services.overdue_tasks import PRINCIPAL
 
-PRINCIPAL: Final = "session-store expiry-watch"
 PAGE: Final = 500
 RESERVE: Final = 15.0
 """Seconds of the deadline in which nothing more is begun; the next run finds what is left."""

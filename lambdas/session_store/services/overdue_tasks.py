@@ -8,11 +8,12 @@ from session_store.domain.session import Author
 from session_store.domain.task_steps import lapsed
 from session_store.ports import Clock, TaskStorage
 
+PRINCIPAL: Final = "session-store expiry-watch"
 MOST: Final = 2000
 """Tasks that one run ends; the next one goes on."""
 
-RESERVE: Final = 10.0
-"""Seconds of the deadline in which nothing more is begun."""
+RESERVE: Final = 25.0
+"""Seconds of the deadline in which nothing more is begun: who has to be warned of an end has the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +31,12 @@ class OverdueTasks:
     deadline: Deadline
     region: str
 
-    def run(self, author: Author) -> Lapsed:
+    def run(self, *, request_id: str) -> Lapsed:
         """End what is at home here and has come to its end by itself.
 
         What somebody took, decided or ended meanwhile is left to them.
         """
+        author = Author(principal=PRINCIPAL, request_id=request_id)
         ended = met = 0
         for task_ids in self.storage.overdue(region=self.region, now_ms=self.clock.now_ms()):
             for task in self.storage.read_all(task_ids).values():

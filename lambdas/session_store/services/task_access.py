@@ -1,7 +1,7 @@
 """The way to a task that every use case takes: is it there, is it the tenant's, is it over by now."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.claim import Step
@@ -10,7 +10,7 @@ from session_store.domain.session import author_of
 from session_store.domain.task import Task
 from session_store.domain.task_steps import lapsed
 from session_store.errors import ForbiddenError, MisdirectedError, NotFoundError
-from session_store.ports import Clock, TaskStorage
+from session_store.ports import Clock, Ids, TaskStorage
 from session_store.services.claiming import stepped
 
 
@@ -18,6 +18,7 @@ from session_store.services.claiming import stepped
 class TaskAccess:
     storage: TaskStorage
     clock: Clock
+    ids: Ids
     region: str
 
     def found(self, caller: Caller, task_id: str) -> Task:
@@ -32,7 +33,8 @@ class TaskAccess:
         task = self.seen(caller, self.storage.read(check_task_id(task_id)))
         if task.home_region != self.region:
             return task
-        step = lapsed(task, author=author_of(caller), now_ms=self.clock.now_ms())
+        over = lapsed(task, author=author_of(caller), now_ms=self.clock.now_ms())
+        step = None if over is None else self.stamped(over)
         if step is None or step.guard is None:
             return task
         refused = self.storage.put(step.claim, step.guard)
@@ -65,7 +67,13 @@ class TaskAccess:
             NotFoundError, MisdirectedError, ThrottledError
         """
         held = self.found_at_home(caller, task_id)
-        return stepped(lambda there: judge(self.seen(caller, there)), self.storage.put, held)
+        return stepped(lambda there: self.stamped(judge(self.seen(caller, there))), self.storage.put, held)
+
+    def stamped(self, step: Step[Task]) -> Step[Task]:
+        """The step as one write, which knows itself from every other."""
+        if step.guard is None:
+            return step
+        return replace(step, claim=replace(step.claim, last_write=self.ids.operation_id()))
 
 
 def check_permission(caller: Caller, permission: Permission) -> None:

@@ -95,9 +95,10 @@ class TaskWork:
         """None where another was faster, or there is nothing more to be done about it."""
         now_ms, author = self.access.clock.now_ms(), author_of(caller)
         over = lapsed(task, author=author, now_ms=now_ms)
-        step = over or taken(
+        wanted = over or taken(
             task, worker=caller.subject, lease_seconds=lease_seconds, author=author, now_ms=now_ms
         )
+        step = None if wanted is None else self.access.stamped(wanted)
         if step is None or step.guard is None or self.storage.put(step.claim, step.guard) is not None:
             return None
         return None if over else step.claim
@@ -188,7 +189,7 @@ class TaskWork:
                 author=author_of(caller),
                 now_ms=self.access.clock.now_ms(),
             )
-            step = _fitting(step, "$.result", result)
+            step = self.access.stamped(_fitting(step, "$.result", result))
             if step.guard is None or self._written(caller, end, step):
                 ids = follower_ids(len(following), _origin(step.claim))
                 return CompletedTask(task=step.claim, following=ids, done=step.guard is not None)

@@ -84,6 +84,8 @@ class TaskLists:
         return Page(items=tuple(found), next=at)
 
     def read_all(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        if not task_ids:
+            return {}
         found = map(task_from, self.client.get_all([task_key(task_id) for task_id in task_ids]))
         return {task.task_id: task for task in found}
 

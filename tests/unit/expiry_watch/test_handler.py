@@ -2,14 +2,18 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from session_store.deadline import Deadline
-from session_store.errors import ConfigurationError
+from session_store.errors import ConfigurationError, ThrottledError
 from session_store.storage.memory_surroundings import MemoryBus
+from session_store.storage.memory_tasks import MemoryTasks
 from tests.support.functions import load
 from tests.support.lambda_context import REQUEST_ID, Context
+from tests.support.samples import NOW_MS
+from tests.support.task_samples import an_approval
 from tests.support.world import World
 
 SCHEDULED = {"source": "aws.events", "detail-type": "Scheduled Event", "detail": {}}
@@ -22,13 +26,39 @@ def test_a_run_tells_counts_and_ends_in_time(
     bus, deadline = MemoryBus(), Deadline()
     watch = replace(module.watch, sessions=world.sessions, clock=world.clock, bus=bus, deadline=deadline)
     monkeypatch.setattr(module, "watch", watch)
+    tasks = MemoryTasks(memory=world.memory)
+    overdue = replace(module.overdue, storage=tasks, clock=world.clock, deadline=deadline)
+    monkeypatch.setattr(module, "overdue", overdue)
+    late = an_approval(deadline=NOW_MS)
+    tasks.create(late)
     session = world.open(idle_timeout=600)
     module.handler(SCHEDULED, Context("expiry-watch", seconds=55))
     assert [notice.detail["sessionId"] for notice in bus.notices] == [session.session_id]
     assert world.stored(session.session_id).updated_by.request_id == REQUEST_ID
     assert 50 < deadline.remaining() <= 55
     (metrics,) = (json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line)
-    assert metrics["Warned"] == [1.0]
+    assert (metrics["Warned"], metrics["TasksLapsed"]) == ([1.0], [1.0])
+    ended = world.memory.tasks[late.task_id]
+    assert (ended.status, ended.author.request_id) == ("expired", REQUEST_ID)
+
+
+def test_a_run_that_cannot_end_tasks_warns_all_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = load(monkeypatch, "expiry_watch", EXPIRING_WITHIN_SECONDS="900")
+    bus = MemoryBus()
+    watch = replace(module.watch, sessions=world.sessions, clock=world.clock, bus=bus)
+    monkeypatch.setattr(module, "watch", watch)
+
+    class Throttled:
+        def overdue(self, **_: Any) -> None:
+            raise ThrottledError
+
+    monkeypatch.setattr(module, "overdue", replace(module.overdue, storage=Throttled()))
+    world.open(idle_timeout=600)
+    with pytest.raises(ThrottledError):
+        module.handler(SCHEDULED, Context("expiry-watch", seconds=55))
+    assert len(bus.notices) == 1
 
 
 def test_a_run_that_did_not_come_to_all_says_so(
@@ -37,9 +67,18 @@ def test_a_run_that_did_not_come_to_all_says_so(
     module = load(monkeypatch, "expiry_watch", EXPIRING_WITHIN_SECONDS="900")
     watch = replace(module.watch, sessions=world.sessions, clock=world.clock, bus=MemoryBus())
     monkeypatch.setattr(module, "watch", watch)
+    tasks = MemoryTasks(memory=world.memory)
+    monkeypatch.setattr(
+        module,
+        "overdue",
+        replace(module.overdue, storage=tasks, clock=world.clock, deadline=watch.deadline),
+    )
+    tasks.create(an_approval(deadline=NOW_MS))
     world.open(idle_timeout=600)
     module.handler(SCHEDULED, Context("expiry-watch", seconds=1))
-    assert "not all sessions were come to" in capsys.readouterr().out
+    log = capsys.readouterr().out
+    assert "not all sessions were come to" in log
+    assert "not all overdue tasks were come to" in log
 
 
 def test_a_function_that_is_set_up_wrongly_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,10 @@ COUNTED = {
     "complete_tool_call": Metric.TOOL_CALLS,
     "fail_tool_call": Metric.TOOL_CALLS,
     "reconcile_tool_call": Metric.TOOL_CALLS,
+    "create_task": Metric.TASKS_CREATED,
+    "claim_tasks": Metric.TASKS_CLAIMED,
+    "complete_task": Metric.TASKS_COMPLETED,
+    "decide_task": Metric.APPROVALS_DECIDED,
 }
 
 

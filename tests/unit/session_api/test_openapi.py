@@ -41,6 +41,14 @@ CONTRACT = {
     ),
     ("put", "/claims/{key}"),
     ("get", "/claims/{key}"),
+    ("post", "/tasks"),
+    ("get", "/tasks"),
+    ("post", "/tasks/claim"),
+    ("get", "/tasks/{taskId}"),
+    *(
+        ("post", f"/tasks/{{taskId}}/{step}")
+        for step in ("complete", "fail", "heartbeat", "cancel", "decide")
+    ),
     ("get", "/health"),
 }
 
@@ -98,7 +106,8 @@ def test_every_write_of_a_session_takes_a_version() -> None:
 
 def test_the_writes_that_may_not_happen_twice_take_a_key() -> None:
     keyed = {(method, path) for method, path in CONTRACT if "Idempotency-Key" in parameters(method, path)}
-    assert keyed == {("post", "/sessions"), ("patch", "/sessions/{sessionId}/state")}
+    state = ("patch", "/sessions/{sessionId}/state")
+    assert keyed == {("post", "/sessions"), state, ("post", "/tasks")}
     for method, path in keyed:
         responses = described(method, path)["responses"]
         success = responses["201" if method == "post" else "200"]
@@ -116,6 +125,7 @@ def test_every_list_has_a_limit_and_a_cursor() -> None:
         f"{session}/history",
         f"{session}/audit",
         "/ops/expiring",
+        "/tasks",
     }
     schema = parameters("get", "/sessions")["limit"]["schema"]
     assert schema == {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}

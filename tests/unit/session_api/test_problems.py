@@ -20,6 +20,7 @@ STATUSES = {
     "invalid-transition": 409,
     "content-conflict": 409,
     "in-progress": 409,
+    "already-decided": 409,
     "fenced": 409,
     "payload-too-large": 413,
     "misdirected": 421,

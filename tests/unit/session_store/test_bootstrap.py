@@ -14,6 +14,7 @@ from session_store.storage.heartbeat_table import HeartbeatTable
 from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.revocation_endpoint import RevocationEndpoint
 from session_store.storage.session_table import SessionTable
+from session_store.storage.task_table import TaskTable
 from session_store.system import RandomIds, SystemClock
 from tests.support.samples import settings
 
@@ -77,7 +78,11 @@ def test_a_clean_up_is_opened_with_what_is_configured() -> None:
 
 
 def test_a_watch_is_opened_on_dynamodb() -> None:
-    watch = open_expiry_watch(settings(status_shards=7), WatchSettings(event_bus="events", within=900))
+    watching = WatchSettings(event_bus="events", within=900)
+    watch, overdue = open_expiry_watch(settings(status_shards=7), watching)
+    assert isinstance(overdue.storage, TaskTable)
+    assert (overdue.storage.shards, overdue.region) == (7, "us-east-1")
+    assert overdue.deadline is watch.deadline
     assert isinstance(watch.sessions, SessionTable)
     assert watch.sessions.shards == 7
     assert watch.sessions.client.attempts.deadline is watch.deadline

@@ -12,11 +12,13 @@ from session_store.domain.page import PageRequest
 from session_store.domain.session import Author, Owner, Status
 from session_store.domain.session_end import EndReason, SessionEnd
 from session_store.errors import ForbiddenError, SessionNotFoundError, UnreadableRecordError
+from session_store.schema import PAYLOADS, task_pk
 from session_store.services.audit_trail import WHOLE_PAGE, StreamConsumer
 from session_store.storage.child_items import claim_item, message_item, record_item
 from session_store.storage.claim_table import free_claim_item
 from session_store.storage.key_claims import key_claim_item
 from session_store.storage.memory import Memory, MemoryAudit
+from session_store.storage.task_items import task_item
 from tests.support.samples import (
     ALICE,
     AUTHOR,
@@ -33,6 +35,7 @@ from tests.support.samples import (
     a_session,
 )
 from tests.support.stream import AT, SERVICE, a_record, image_of
+from tests.support.task_samples import a_task, done, took
 from tests.support.world import World
 
 RETENTION = 90 * 86_400
@@ -116,6 +119,33 @@ def test_the_removal_of_a_child_goes_with_its_session(
 ) -> None:
     consume(consumer, a_record(old=message_item(a_message(a_session()), region=REGION)))
     assert (memory.changes, sent.ends) == ({}, [])
+
+
+def test_a_task_is_audited_as_it_goes_and_its_payloads_are_not_shown(
+    consumer: StreamConsumer, memory: Memory, sent: Sent
+) -> None:
+    task = a_task(payload="secret words")
+    held = took(task).claim
+    over = done(held, result="secret result").claim
+    images = [task_item(each, shards=4) for each in (task, held, over)]
+    consumer = replace(
+        consumer, exposure=Exposure(digested=frozenset(PAYLOADS), payloads=frozenset(PAYLOADS))
+    )
+    consume(consumer, a_record(new=images[0]))
+    consume(consumer, a_record(old=images[0], new=images[1]))
+    consume(consumer, a_record(old=images[1], new=images[2]))
+    consume(consumer, a_record(old=images[2], identity=SERVICE))
+    changes = list(memory.changes.values())
+    assert [change.event_name for change in changes] == [
+        "TaskCreated",
+        "TaskChanged",
+        "TaskChanged",
+        "TaskExpired",
+    ]
+    assert {change.pk for change in changes} == {task_pk(task.task_id)}
+    assert "secret" not in str(changes)
+    assert changes[-1].author == Author(principal="dynamodb.amazonaws.com", request_id="")
+    assert sent.ends == []
 
 
 @pytest.mark.parametrize(
