@@ -13,6 +13,8 @@ PageT = TypeVar("PageT", bound=Page[Any])
 
 MIN_VERSION: Final = "session-min-version"
 IF_MATCH: Final = "if-match"
+LATEST: Final = "latest"
+"""Stands in a path where a checkpoint's id may stand."""
 
 
 class Repeat(Enum):
@@ -72,6 +74,16 @@ def session_path(session_id: str) -> str:
 
 def tool_call_path(session_id: str, tool_call_id: str) -> str:
     return f"{session_path(session_id)}/tool-calls/{_segment(tool_call_id, 'tool call id')}"
+
+
+def checkpoint_path(session_id: str, checkpoint_id: str) -> str:
+    if checkpoint_id == LATEST:
+        raise ValueError(f"{checkpoint_id!r} is no checkpoint id")
+    return f"{session_path(session_id)}/checkpoints/{_segment(checkpoint_id, 'checkpoint id')}"
+
+
+def latest_checkpoint_path(session_id: str) -> str:
+    return f"{session_path(session_id)}/checkpoints/{LATEST}"
 
 
 def _segment(value: str, what: str) -> str:

@@ -76,7 +76,7 @@ class InvalidTransitionError(SessionStoreError):
 
 
 class ContentConflictError(SessionStoreError):
-    """A message id is taken by another content."""
+    """The id of a message or a checkpoint is taken by another content."""
 
 
 class InProgressError(SessionStoreError):

@@ -14,6 +14,7 @@ from aws_lambda_powertools.event_handler.api_gateway import ProxyEventType
 
 from session_api import (
     audit_routes,
+    checkpoint_routes,
     context_routes,
     dead_letter_routes,
     operator_routes,
@@ -45,6 +46,7 @@ from session_store.settings import Settings
 ROUTES: Final = (
     session_routes,
     context_routes,
+    checkpoint_routes,
     tool_call_routes,
     audit_routes,
     operator_routes,

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import QueueName
 from session_store.errors import NotFoundError
-from session_store.ports import (
-    Clock,
-    Ids,
-    PayloadStorage,
-    Storage,
-)
+from session_store.ports import Clock, Ids, PayloadStorage, Storage
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
 from session_store.services.audit_trail import AuditTrail
+from session_store.services.checkpoints import Checkpoints
 from session_store.services.context import Context
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
@@ -25,12 +21,10 @@ from session_store.services.payloads import Payloads
 from session_store.services.replays import Replays
 from session_store.services.sessions import Sessions
 from session_store.services.tool_calls import ToolCalls
-from session_store.settings import (
-    RedriveSettings,
-    Settings,
-)
+from session_store.settings import RedriveSettings, Settings
 from session_store.storage.attempts import ATTEMPT_SECONDS, CONNECT_TIMEOUT, READ_TIMEOUT, Attempts
 from session_store.storage.audit_table import AuditTable
+from session_store.storage.checkpoint_table import CheckpointTable
 from session_store.storage.child_table import ChildTable
 from session_store.storage.cleanup_queue import SqsCleanupQueue
 from session_store.storage.client import Client
@@ -70,6 +64,7 @@ class Store:
     sessions: Sessions
     keyed_sessions: KeyedSessions
     context: Context
+    checkpoints: Checkpoints
     tool_calls: ToolCalls
     audit: AuditTrail
     drain: Drain
@@ -118,6 +113,7 @@ def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Dea
         sessions=SessionTable(client=table, audit_table=audit, shards=settings.status_shards),
         keyed=KeyedSessionTable(client=table, shards=settings.status_shards),
         messages=MessageTable(client=table, region=settings.region),
+        checkpoints=CheckpointTable(client=table, region=settings.region),
         tool_calls=ToolCallTable(client=table, audit_table=audit, region=settings.region),
         audit=AuditTable(client=trail),
         children=ChildTable(client=table, audit=trail),
@@ -157,6 +153,9 @@ def store_on(
         sessions=sessions,
         keyed_sessions=KeyedSessions(storage=storage.keyed, sessions=sessions, access=access),
         context=Context(storage=storage.messages, access=access, payloads=large, clock=clock, ids=ids),
+        checkpoints=Checkpoints(
+            storage=storage.checkpoints, access=access, payloads=large, clock=clock, ids=ids
+        ),
         tool_calls=ToolCalls(
             storage=storage.tool_calls, access=access, payloads=large, clock=clock, events=events
         ),

@@ -49,6 +49,12 @@ class Attribute(StrEnum):
     CONTENT_HASH = "contentHash"
     APPENDED_AT = "appendedAt"
 
+    # checkpoints
+    NAMESPACE = "namespace"
+    PARENT_ID = "parentId"
+    DATA = "data"
+    TAKEN_AT = "takenAt"
+
     # tool call claims and records
     TOOL_CALL_ID = "toolCallId"
     TOOL_NAME = "toolName"
@@ -86,7 +92,13 @@ class Attribute(StrEnum):
     UP_TO = "upTo"
 
 
-PAYLOADS: Final = (Attribute.CONTENT, Attribute.INPUT, Attribute.OUTPUT, Attribute.ERROR)
+PAYLOADS: Final = (
+    Attribute.CONTENT,
+    Attribute.DATA,
+    Attribute.INPUT,
+    Attribute.OUTPUT,
+    Attribute.ERROR,
+)
 """What callers keep here: large, and theirs."""
 
 
@@ -95,6 +107,7 @@ class Entity(StrEnum):
 
     SESSION = "session"
     MESSAGE = "message"
+    CHECKPOINT = "checkpoint"
     TOOL_CLAIM = "toolClaim"
     TOOL_RECORD = "toolRecord"
     KEY_CLAIM = "keyClaim"
@@ -107,6 +120,7 @@ class Entity(StrEnum):
 SESSION_SK: Final = "metadata"
 SESSION_PK_PREFIX: Final = "session#"
 CONTEXT_SK_PREFIX: Final = "context#"
+CHECKPOINT_SK_PREFIX: Final = "checkpoint#"
 CALL_SK_PREFIX: Final = "call#"
 TOOL_SK_PREFIX: Final = "tool#"
 KEY_CLAIM_PK_PREFIX: Final = "claim#"
@@ -162,6 +176,15 @@ def key_claim_pk(key_hash: str) -> str:
 
 def message_sk(message_id: str) -> str:
     return CONTEXT_SK_PREFIX + escape(message_id)
+
+
+def checkpoint_prefix(namespace: str) -> str:
+    """What the sort keys of one namespace begin with, and of no other: the empty one is a name too."""
+    return f"{CHECKPOINT_SK_PREFIX}{escape(namespace)}#"
+
+
+def checkpoint_sk(namespace: str, checkpoint_id: str) -> str:
+    return checkpoint_prefix(namespace) + escape(checkpoint_id)
 
 
 def claim_sk(tool_call_id: str) -> str:

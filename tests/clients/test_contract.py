@@ -13,6 +13,7 @@ import pytest
 from session_store_client import (
     AsyncClient,
     Client,
+    checkpoint_calls,
     child_calls,
     errors,
     operator_calls,
@@ -28,10 +29,15 @@ OPERATIONS = {
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
-MODULES = (session_calls, child_calls, operator_calls)
+MODULES = (session_calls, child_calls, checkpoint_calls, operator_calls)
 ARGUMENTS: Mapping[str, object] = {
     "session_id": "use1-a",
     "tool_call_id": "c1",
+    "data": {"step": 1},
+    "namespace": "n",
+    "checkpoint_id": "k1",
+    "parent_id": "k0",
+    "retain_seconds": 900,
     "state": {},
     "protocol": {},
     "credential_refs": ["r"],
@@ -138,7 +144,8 @@ def test_a_call_goes_where_its_operation_is(operation_id: str) -> None:
     method, path, _ = OPERATIONS[operation_id]
     call = whole(operation_id)
     assert call.method == method
-    assert call.path == path.replace("{sessionId}", "use1-a").replace("{toolCallId}", "c1")
+    named = {"sessionId": "use1-a", "toolCallId": "c1", "checkpointId": "k1"}
+    assert call.path == path.format_map(named)
 
 
 @pytest.mark.parametrize("operation_id", OPERATIONS)
@@ -193,7 +200,8 @@ def test_a_key_is_sent_where_the_document_takes_one() -> None:
     }
     keyed = {name for name in OPERATIONS if whole(name).keyed}
     assert keyed == {"createSession", "changeState"}
-    assert taken == keyed
+    # A checkpoint has an id of the client's own, which does as much for half the price.
+    assert taken == {*keyed, "addCheckpoint"}
 
 
 def test_every_problem_of_the_document_is_an_exception() -> None:

@@ -19,6 +19,7 @@ from session_store.storage.memory import (
     MemorySessions,
     MemoryToolCalls,
 )
+from session_store.storage.memory_checkpoints import MemoryCheckpoints
 from session_store.storage.memory_children import MemoryChildren
 from session_store.storage.memory_keys import MemoryKeyedSessions
 from session_store.storage.memory_surroundings import MemoryPayloads
@@ -92,6 +93,7 @@ class World:
             sessions=self.sessions,
             keyed=MemoryKeyedSessions(memory=self.memory, sessions=self.sessions),
             messages=MemoryMessages(memory=self.memory),
+            checkpoints=MemoryCheckpoints(memory=self.memory),
             tool_calls=MemoryToolCalls(memory=self.memory),
             audit=MemoryAudit(memory=self.memory),
             children=MemoryChildren(memory=self.memory),

@@ -1,17 +1,13 @@
 """The children of a session as items of the table, and back.
 
-What nothing changes in place (message contents, tool inputs and outcomes) is kept
-as JSON text: one attribute, every digit as it came, and no cost for a map's
-structure. What is too large for that is a map of its size and hash, and lies in the payload bucket.
-A session's state is a map, for its keys are updated one by one.
+What nothing changes in place (message contents, tool inputs and outcomes) is a payload,
+``payload_attributes``. A session's state is a map, for its keys are updated one by one.
 """
 
 from typing import Final
 
 from session_store.domain.claim import ClaimStatus
-from session_store.domain.json_values import JsonValue, decode_stored, encode
 from session_store.domain.message import Message
-from session_store.domain.payload import BYTES, SHA256, StoredPayload, told
 from session_store.domain.times import from_iso, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.schema import (
@@ -25,6 +21,7 @@ from session_store.schema import (
 )
 from session_store.storage.codec import Item, from_item, to_item
 from session_store.storage.ownership import author_attribute, author_from, owner_from, session_id_of
+from session_store.storage.payload_attributes import payload_attribute, payload_from
 
 A: Final = Attribute
 
@@ -47,7 +44,7 @@ def message_item(message: Message, *, region: str) -> Item:
             A.PK: session_pk(message.session_id),
             A.SK: message_sk(message.message_id),
             A.ENTITY: Entity.MESSAGE,
-            A.CONTENT: _stored(message.content),
+            A.CONTENT: payload_attribute(message.content),
             A.CONTENT_HASH: message.content_hash,
             A.APPENDED_AT: iso(message.appended_at),
             A.TTL: message.ttl,
@@ -63,7 +60,7 @@ def message_from(item: Item) -> Message:
     return Message(
         session_id=session_id_of(stored),
         message_id=str(stored[A.SK]).removeprefix(CONTEXT_SK_PREFIX),
-        content=_payload(stored[A.CONTENT]),
+        content=payload_from(stored[A.CONTENT]),
         content_hash=stored[A.CONTENT_HASH],
         appended_at=from_iso(stored[A.APPENDED_AT]),
         ttl=stored[A.TTL],
@@ -122,9 +119,9 @@ def record_item(record: ToolCallRecord, *, region: str) -> Item:
             A.TOOL_CALL_ID: record.tool_call_id,
             A.TOOL_NAME: record.tool_name,
             A.CLAIM_STATUS: record.status,
-            A.INPUT: _stored(record.input),
-            A.OUTPUT: _stored(record.output),
-            A.ERROR: _stored(record.error),
+            A.INPUT: payload_attribute(record.input),
+            A.OUTPUT: payload_attribute(record.output),
+            A.ERROR: payload_attribute(record.error),
             A.STARTED_AT: iso(record.started_at),
             A.COMPLETED_AT: iso(record.completed_at),
             A.DURATION_MS: record.duration_ms,
@@ -144,9 +141,9 @@ def record_from(item: Item) -> ToolCallRecord:
         tool_call_id=stored[A.TOOL_CALL_ID],
         tool_name=stored[A.TOOL_NAME],
         status=ClaimStatus(stored[A.CLAIM_STATUS]),
-        input=_payload(stored[A.INPUT]),
-        output=_payload(stored[A.OUTPUT]),
-        error=_payload(stored[A.ERROR]),
+        input=payload_from(stored[A.INPUT]),
+        output=payload_from(stored[A.OUTPUT]),
+        error=payload_from(stored[A.ERROR]),
         started_at=from_iso(stored[A.STARTED_AT]),
         completed_at=from_iso(stored[A.COMPLETED_AT]),
         duration_ms=stored[A.DURATION_MS],
@@ -154,16 +151,3 @@ def record_from(item: Item) -> ToolCallRecord:
         ttl=stored[A.TTL],
         author=author_from(stored),
     )
-
-
-def _stored(payload: JsonValue | StoredPayload) -> JsonValue:
-    if isinstance(payload, StoredPayload):
-        return told(size=payload.size, sha256=payload.sha256)
-    return encode(payload).decode()
-
-
-def _payload(stored: JsonValue) -> JsonValue | StoredPayload:
-    """A text is the payload itself; a map tells of one that lies elsewhere."""
-    if isinstance(stored, str):
-        return decode_stored(stored)
-    return StoredPayload(size=stored[BYTES], sha256=stored[SHA256])

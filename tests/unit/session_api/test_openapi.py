@@ -23,6 +23,10 @@ CONTRACT = {
     ("post", "/sessions/{sessionId}/touch"),
     ("post", "/sessions/{sessionId}/context"),
     ("get", "/sessions/{sessionId}/context"),
+    ("post", "/sessions/{sessionId}/checkpoints"),
+    ("get", "/sessions/{sessionId}/checkpoints"),
+    ("get", "/sessions/{sessionId}/checkpoints/latest"),
+    ("get", "/sessions/{sessionId}/checkpoints/{checkpointId}"),
     ("put", "/sessions/{sessionId}/tool-calls/{toolCallId}"),
     ("get", "/sessions/{sessionId}/tool-calls/{toolCallId}"),
     ("get", "/sessions/{sessionId}/tool-calls"),
@@ -89,7 +93,11 @@ def test_every_write_of_a_session_takes_a_version() -> None:
 
 def test_the_writes_that_may_not_happen_twice_take_a_key() -> None:
     keyed = {(method, path) for method, path in CONTRACT if "Idempotency-Key" in parameters(method, path)}
-    assert keyed == {("post", "/sessions"), ("patch", "/sessions/{sessionId}/state")}
+    assert keyed == {
+        ("post", "/sessions"),
+        ("patch", "/sessions/{sessionId}/state"),
+        ("post", "/sessions/{sessionId}/checkpoints"),
+    }
     for method, path in keyed:
         responses = described(method, path)["responses"]
         success = responses["201" if method == "post" else "200"]
