@@ -119,6 +119,7 @@ def test_what_is_no_cursor_is_refused(cursor: str, kind: Any) -> None:
         (MessagePosition, {"message_id": "x"}),
         (MessagePosition, {"message_id": 1}),
         (MessagePosition, {}),
+        (CheckpointPosition, {"checkpoint_id": "latest"}),
         (OwnedPosition, {"created_at": -1, "session_id": SESSION_ID}),
         (OwnedPosition, {"created_at": LAST_MS + 1, "session_id": SESSION_ID}),
         (OwnedPosition, {"created_at": 10**400, "session_id": SESSION_ID}),

@@ -111,6 +111,7 @@ def test_every_list_has_a_limit_and_a_cursor() -> None:
     assert paged == {
         "/sessions",
         f"{session}/context",
+        f"{session}/checkpoints",
         f"{session}/tool-calls",
         f"{session}/history",
         f"{session}/audit",
