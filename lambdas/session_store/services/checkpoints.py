@@ -92,10 +92,11 @@ class Checkpoints:
             if held is None:
                 raise refusal
             return held
-        stored = self._stored(checkpoint)
         if claim is None:
-            return self.storage.put(stored)
-        return self.storage.put_under_key(stored, claim)
+            return self.storage.put(self._stored(checkpoint))
+        # An object whose name this attempt mints would be nobody's, were the key found to be used only then.
+        used = self._claimed(claim) if _is_large(checkpoint) else None
+        return used or self.storage.put_under_key(self._stored(checkpoint), claim)
 
     def _refusal(self, session: Session, new: NewCheckpoint, now_ms: int) -> StoreError | None:
         """Why nothing new may be stored; what is there already is a replay all the same."""
@@ -114,12 +115,14 @@ class Checkpoints:
         self, new: NewCheckpoint, checkpoint: Checkpoint, claim: KeyClaim | None
     ) -> KeyClaim | Checkpoint | None:
         """What is there already under the key, or the id; read only where nothing new may be stored."""
-        held = None if claim is None else self.storage.read_claim(claim.key_hash)
-        if held is not None and not is_over(held.ttl, checkpoint.taken_at):
+        held = None if claim is None else self._claimed(claim)
+        if held is not None or new.checkpoint_id is None:
             return held
-        if new.checkpoint_id is None:
-            return None
         return self._alive(checkpoint.session_id, checkpoint.namespace, new.checkpoint_id)
+
+    def _claimed(self, claim: KeyClaim) -> KeyClaim | None:
+        held = self.storage.read_claim(claim.key_hash)
+        return None if held is None or is_over(held.ttl, claim.started_at) else held
 
     def _added(
         self,
@@ -225,7 +228,7 @@ class Checkpoints:
 
     def _stored(self, checkpoint: Checkpoint) -> Checkpoint:
         """The checkpoint as its item has it: what is too large for an item is in the bucket before it."""
-        if payload_size(checkpoint.data) <= INLINE_LIMIT:
+        if not _is_large(checkpoint):
             return checkpoint
         (data,) = self.payloads.stored(checkpoint.session_id, [(_sk(checkpoint), checkpoint.data)])
         return replace(checkpoint, data=data)
@@ -236,6 +239,10 @@ class Checkpoints:
         values = self.payloads.opened(session, [(_sk(each), each.data) for each in aside])
         by_id = {each.checkpoint_id: value for each, value in zip(aside, values, strict=True)}
         return tuple(replace(each, data=by_id.get(each.checkpoint_id, each.data)) for each in found)
+
+
+def _is_large(checkpoint: Checkpoint) -> bool:
+    return payload_size(checkpoint.data) > INLINE_LIMIT
 
 
 def _sk(checkpoint: Checkpoint) -> str:
