@@ -3,7 +3,6 @@
 from typing import Final
 
 from session_store.domain.checkpoint import Checkpoint
-from session_store.domain.json_values import JsonValue
 from session_store.domain.times import from_iso, iso
 from session_store.schema import Attribute, Entity, checkpoint_prefix, checkpoint_sk, session_pk
 from session_store.storage.codec import Item, from_item, to_item
@@ -18,14 +17,14 @@ def checkpoint_key(session_id: str, namespace: str, checkpoint_id: str) -> Item:
 
 
 def checkpoint_item(checkpoint: Checkpoint, *, region: str) -> Item:
-    parent: dict[str, JsonValue] = {} if checkpoint.parent_id is None else {A.PARENT_ID: checkpoint.parent_id}
+    # What most have not is no attribute: it would be told in each row of the audit.
+    optional = {A.NAMESPACE: checkpoint.namespace or None, A.PARENT_ID: checkpoint.parent_id}
     return to_item(
         {
             A.PK: session_pk(checkpoint.session_id),
             A.SK: checkpoint_sk(checkpoint.namespace, checkpoint.checkpoint_id),
             A.ENTITY: Entity.CHECKPOINT,
-            A.NAMESPACE: checkpoint.namespace,
-            **parent,
+            **{name: value for name, value in optional.items() if value is not None},
             A.DATA: payload_attribute(checkpoint.data),
             A.CONTENT_HASH: checkpoint.content_hash,
             A.TAKEN_AT: iso(checkpoint.taken_at),
@@ -39,7 +38,7 @@ def checkpoint_item(checkpoint: Checkpoint, *, region: str) -> Item:
 
 def checkpoint_from(item: Item) -> Checkpoint:
     stored = from_item(item)
-    namespace = str(stored[A.NAMESPACE])
+    namespace = stored.get(A.NAMESPACE, "")
     return Checkpoint(
         session_id=session_id_of(stored),
         namespace=namespace,
