@@ -7,6 +7,7 @@ from local.demo.steps import expect, refused, show, step, title
 from session_store_client import Client
 from session_store_client.answers import ToolCall
 from session_store_client.calls import Call
+from session_store_client.checkpoint_calls import add_checkpoint, get_latest_checkpoint
 from session_store_client.child_calls import append_messages, get_history, list_messages, record_tool_call
 from session_store_client.errors import SessionClosedError, SessionNotFoundError, VersionConflictError
 from session_store_client.operator_calls import list_expiring
@@ -51,6 +52,11 @@ def play_life(client: Client, operator: Client) -> None:
     step(client, append_messages(session_id, contents, message_ids=ids))
     transcript = step(client, list_messages(session_id))
     expect(len(transcript.items) == len(TRANSCRIPT), "the transcript holds each message once")
+
+    title("take a checkpoint: what another worker would go on from")
+    taken = step(client, add_checkpoint(session_id, {"step": "booked", "nights": 2}))
+    newest = step(client, get_latest_checkpoint(session_id))
+    expect(newest == taken, "the newest checkpoint is the one just taken")
 
     title("change the state: three operations, one atomic update, no lock")
     changes = change_state(

@@ -58,12 +58,16 @@ def test_an_id_that_is_taken_keeps_what_it_has(storage: Storage) -> None:
     assert found(storage, session) == (checkpoint,)
 
 
-def test_an_expired_checkpoint_counts_as_none(storage: Storage) -> None:
+@pytest.mark.parametrize("keyed", [False, True])
+def test_an_expired_checkpoint_counts_as_none(storage: Storage, *, keyed: bool) -> None:
     session = a_session()
     checkpoint = a_checkpoint(session, ttl=NOW_SECONDS)
     storage.checkpoints.put(checkpoint)
     other = replace(checkpoint, data="other", ttl=NOW_SECONDS + 60)
-    assert storage.checkpoints.put(other) is None
+    if keyed:
+        assert storage.checkpoints.put_under_key(other, claim_of(other)) is None
+    else:
+        assert storage.checkpoints.put(other) is None
     assert found(storage, session) == (other,)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from session_store.bootstrap import Store, aws_client, store_on
 from session_store.domain.page import PageRequest
-from session_store.domain.session import Session
+from session_store.domain.session import Session, Status
 from session_store.ports import Storage
 from session_store.schema import payload_prefix
 from session_store.services.checkpoint_births import NewCheckpoint
@@ -170,6 +170,26 @@ def test_a_process_may_end_at_any_write(
         # Without an id of the caller's each attempt mints one, and its object is the attempt's own.
         orphans = known_by == "key" and not there and (after or write == commit)
         assert scene.objects() == (1 + orphans if size == "large" else 0), write
+
+
+def test_all_that_is_read_is_read_consistently(
+    scenes: Callable[[], Scene], dynamodb: "DynamoDBClient"
+) -> None:
+    scene = scenes()
+    read: list[bool] = []
+
+    def note(params: dict[str, Any], **_: Any) -> None:
+        read.append(params.get("ConsistentRead") is True)
+
+    for operation in ("GetItem", "Query"):
+        dynamodb.meta.events.register(f"provide-client-params.dynamodb.{operation}", note)
+    large = NewCheckpoint(data=DATA["large"], parent_id=scene.parent_id)
+    scene.add(large, key="k")
+    scene.store.sessions.move(ALICE, scene.session.session_id, Status.CLOSING)
+    assert scene.add(large, key="k").by_key
+    scene.seen()
+    # Session, parent, claim; session, claim; and a page and the newest, each with its session.
+    assert read == [True] * (3 + 2 + 4)
 
 
 @pytest.mark.parametrize(("key", "times"), [(None, 1), ("k", 1), ("k", 2)])

@@ -48,16 +48,25 @@ def test_an_id_that_the_caller_chose_is_the_answers(world: World) -> None:
     answers = [add(world, session_id, named) for _ in range(2)]
     assert {each.checkpoint.checkpoint_id for each in answers} == {named.checkpoint_id}
     assert [each.by_key for each in answers] == [False, True]
+    for step in (Status.CLOSING, Status.CLOSED):
+        world.store.sessions.move(ALICE, session_id, step)
+        assert add(world, session_id, named) == answers[1]
 
 
 @pytest.mark.parametrize(
-    "change", [{"data": {"a": 1}}, {"namespace": ""}, {"retain_seconds": None}, {"parent_id": "p"}]
+    "change",
+    [
+        {"data": {"a": 1}},
+        {"namespace": ""},
+        {"retain_seconds": None},
+        {"parent_id": "of the first"},
+        {"checkpoint_id": "of the first"},
+    ],
 )
 def test_another_checkpoint_under_the_same_key_is_refused(world: World, change: dict[str, Any]) -> None:
     session_id = world.open().session_id
     kept = add(world, session_id).checkpoint
-    if "parent_id" in change:
-        change = {"parent_id": kept.checkpoint_id}
+    change = {name: kept.checkpoint_id if name.endswith("_id") else given for name, given in change.items()}
     with pytest.raises(IdempotencyMismatchError):
         add(world, session_id, replace(NEW, **change))
     assert count(world, session_id) == 1
@@ -119,15 +128,20 @@ def test_two_sessions_and_two_callers_share_no_key(world: World) -> None:
 
 
 def test_a_key_is_forgotten_when_its_time_is_over(world: World) -> None:
-    session_id = world.open(status=Status.CLOSED).session_id
-    opened = world.open().session_id
-    add(world, opened)
+    session_id = world.open().session_id
+    add(world, session_id)
     (claim,) = world.memory.keys.values()
     assert claim.ttl == world.clock.now // 1000 + KEY_LIFE
     world.memory.keys[claim.key_hash] = replace(claim, ttl=world.clock.now // 1000)
-    assert add(world, opened).created
+    world.store.sessions.move(ALICE, session_id, Status.CLOSING)
     with pytest.raises(SessionClosedError):
         add(world, session_id)
+    other = world.open().session_id
+    add(world, other)
+    world.clock.pass_(60)
+    for held in world.memory.keys.values():
+        world.memory.keys[held.key_hash] = replace(held, ttl=world.clock.now // 1000)
+    assert add(world, other).created
 
 
 def test_what_is_no_key_is_refused(world: World) -> None:
