@@ -5,7 +5,7 @@ What asks the store blocks, and runs in a thread of the loop's default executor.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from typing import Protocol, TypeVar
 
 from session_store.domain.free_claim import FreeClaim
@@ -93,7 +93,6 @@ async def held(
     begin: Callable[[], WorkT],
     terms: Terms,
     *,
-    renewing: Callable[[Lease], AbstractAsyncContextManager[None]] = renewed,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncIterator[WorkT]:
     """As ``blocking.held``; a cancellation leaves the claim as it is, like whatever else is unexplained.
@@ -102,7 +101,7 @@ async def held(
         UnsettledError
     """
     work = await _begun(begin, terms.wait, sleep)
-    async with nullcontext() if work.finished else renewing(work.lease):
+    async with nullcontext() if work.finished else renewed(work.lease):
         try:
             yield work
         except terms.failures as error:

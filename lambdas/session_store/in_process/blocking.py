@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Final, Protocol, TypeVar
 
 from session_store.domain.json_values import JsonValue
@@ -53,7 +53,6 @@ def held(
     begin: Callable[[], WorkT],
     terms: Terms,
     *,
-    renewing: Callable[[Lease], AbstractContextManager[None]] = renewed,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[WorkT]:
     """Begin, hold, and judge how the block ended. What leaves it unexplained leaves the claim as it is.
@@ -62,7 +61,7 @@ def held(
         UnsettledError: the block ended well, and said nothing of the outcome.
     """
     work = _begun(begin, terms.wait, sleep)
-    with nullcontext() if work.finished else renewing(work.lease):
+    with nullcontext() if work.finished else renewed(work.lease):
         try:
             yield work
         except terms.failures as error:
