@@ -14,6 +14,7 @@ from session_store.errors import (
     IdempotencyMismatchError,
     InProgressError,
     PayloadTooLargeError,
+    UnexpectedVersionError,
     UnreconciledError,
     UnsettledError,
     WorkFailedError,
@@ -233,6 +234,16 @@ def test_a_renewed_lease_outlasts_the_first(work: Once, world: World) -> None:
     assert work.run(body).output == 1
 
 
+def test_a_lease_is_renewed_at_a_third_of_it_and_only_for_so_long(work: Once, world: World) -> None:
+    async def body(work: Any) -> None:
+        assert work.lease.pause == 10
+        world.clock.pass_(15)
+        assert not work.lease.renew()
+        await given(work.complete(1))
+
+    work.run(body, lease_seconds=30, renew_for=15)
+
+
 def test_whoever_was_followed_by_another_is_told_so_and_changes_nothing(work: Once, world: World) -> None:
     async def body(zombie: Any) -> None:
         world.clock.pass_(LEASE_AND_MARGIN)
@@ -271,6 +282,8 @@ def test_a_call_changes_its_session_with_its_outcome(world: World) -> None:
         work = once(world.store, CALL, awaited=awaited)
 
         async def body(call: Any) -> None:
+            with pytest.raises(UnexpectedVersionError):
+                await given(call.complete("paid", expected_version=1))
             finished = await given(
                 call.complete(
                     "paid",
