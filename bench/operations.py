@@ -11,7 +11,18 @@ from typing import Any, Final
 from bench.played import Played
 from bench.report import publish, table
 from bench.spending import READ_UNIT, Spent, write_units
-from bench.workload import CREATE, DELETE, READS, RECORD, TOOL_CALLS, WRITES, Request, called, opened
+from bench.workload import (
+    CREATE,
+    DELETE,
+    READS,
+    RECORD,
+    TOOL_CALLS,
+    WRITES,
+    Request,
+    answered,
+    called,
+    opened,
+)
 from local.emulator import running
 from local.loopback import free_port
 
@@ -69,8 +80,7 @@ def rows(played: Played) -> Iterator[Row]:
         if request in READS and request is READS[0]:
             # Reading finds as many messages and calls as its label says.
             session_id = _filled(played)
-        path = request.path.format(id=session_id)
-        answer, spent = played.call(request.method, path, request.body, headers=request.headers)
+        answer, spent = answered(played, request, session_id)
         yield Row(request.label, spent, bound_of(request, answered=size(answer)))
 
 
