@@ -12,12 +12,12 @@ from session_store.domain.free_claim import FreeClaim
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Status
 from session_store.domain.state_operations import StateOperations
-from session_store.errors import InProgressError, StoreError
+from session_store.errors import StoreError
 from session_store.in_process import free_work, tool_call
 from session_store.in_process.free_work import HeldKey
 from session_store.in_process.lease import Lease
 from session_store.in_process.tool_call import HeldCall
-from session_store.in_process.work import Terms, failure_of, looks
+from session_store.in_process.work import BEGIN_AGAIN, Terms, failure_of, looks
 from session_store.services.call_ends import SessionChange
 from session_store.services.context import NewMessage
 from session_store.services.finished_calls import Finished
@@ -115,6 +115,6 @@ async def _begun(begin: Callable[[], WorkT], wait: float, sleep: Callable[[float
     for pause in looks(wait):
         try:
             return await asyncio.to_thread(begin)
-        except InProgressError:
+        except BEGIN_AGAIN:
             await sleep(pause)
     return await asyncio.to_thread(begin)

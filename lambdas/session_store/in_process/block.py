@@ -53,6 +53,8 @@ class Block(Generic[WorkT, AwaitedT]):
 
 
 def tool_call_block(steps: CallSteps, terms: Terms) -> "Block[ToolCall, AsyncToolCall]":
+    steps = steps.of_one_attempt()
+
     def awaited() -> "AbstractAsyncContextManager[AsyncToolCall]":
         from session_store.in_process import awaited as to_await  # noqa: PLC0415 - with it comes asyncio
 
@@ -62,6 +64,8 @@ def tool_call_block(steps: CallSteps, terms: Terms) -> "Block[ToolCall, AsyncToo
 
 
 def free_work_block(steps: KeySteps, terms: Terms) -> "Block[FreeWork, AsyncFreeWork]":
+    steps = steps.of_one_attempt()
+
     def awaited() -> "AbstractAsyncContextManager[AsyncFreeWork]":
         from session_store.in_process import awaited as to_await  # noqa: PLC0415 - with it comes asyncio
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager, nullcontext
 from typing import Final, Protocol, TypeVar
 
 from session_store.domain.json_values import JsonValue
-from session_store.errors import InProgressError, StoreError
+from session_store.errors import StoreError
 from session_store.in_process.lease import Lease
-from session_store.in_process.work import Terms, failure_of, looks
+from session_store.in_process.work import BEGIN_AGAIN, Terms, failure_of, looks
 
 PATIENCE: Final = 3.0
 """Seconds that the end of a block waits for a renewal under way; it does no harm later."""
@@ -75,6 +75,6 @@ def _begun(begin: Callable[[], WorkT], wait: float, sleep: Callable[[float], Non
     for pause in looks(wait):
         try:
             return begin()
-        except InProgressError:
+        except BEGIN_AGAIN:
             sleep(pause)
     return begin()

@@ -1,6 +1,6 @@
 """Work under a free key that a block does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import SETTLED, ClaimStatus
@@ -19,6 +19,11 @@ class KeySteps:
     caller: Caller
     key: str
     new: NewClaim
+
+    def of_one_attempt(self) -> "KeySteps":
+        """Under a name of its own, so that whoever begins again is given its fence again."""
+        attempt_id = self.new.attempt_id or self.claims.ids.operation_id()
+        return replace(self, new=replace(self.new, attempt_id=attempt_id))
 
     def begin(self) -> FreeClaim:
         return self.claims.begin(self.caller, self.key, self.new)

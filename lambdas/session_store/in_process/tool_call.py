@@ -1,7 +1,7 @@
 """A tool call that a block runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus
@@ -26,6 +26,11 @@ class CallSteps:
     caller: Caller
     session_id: str
     new: NewCall
+
+    def of_one_attempt(self) -> "CallSteps":
+        """Under a name of its own, so that whoever begins again is given its fence again."""
+        attempt_id = self.new.attempt_id or self.running.ids.operation_id()
+        return replace(self, new=replace(self.new, attempt_id=attempt_id))
 
     def begin(self) -> Begun:
         return self.running.begin(self.caller, self.session_id, self.new)

@@ -6,12 +6,15 @@ from typing import Final, Protocol
 
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.json_values import JsonValue
-from session_store.errors import UnsettledError, WorkFailedError
+from session_store.errors import InProgressError, OutcomeUnknownError, UnsettledError, WorkFailedError
 from session_store.in_process.lease import RENEW_FOR, Lease
 
 FIRST_LOOK: Final = 0.25
 LONGEST_LOOK: Final = 2.0
 """Seconds between two looks at work that somebody else does."""
+
+BEGIN_AGAIN: Final = (InProgressError, OutcomeUnknownError)
+"""What may be another after a while: a block is one attempt, and is given its own fence again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -277,6 +277,28 @@ def test_whoever_was_late_and_not_followed_may_finish(work: Once, world: World) 
     assert work.run(body).output == 1
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cancelled_task_leaves_the_claim_as_a_death_does(world: World, kind: str) -> None:
+    work = once(world.store, kind, awaited=True)
+
+    async def whole() -> None:
+        begun = asyncio.Event()
+
+        async def body(_: Any) -> None:
+            begun.set()
+            await asyncio.sleep(60)
+
+        task = asyncio.create_task(work.ran(body, failures=(Exception,)))
+        await asyncio.wait_for(begun.wait(), 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert renewing() == 0
+
+    asyncio.run(whole())
+    assert work.told() == InProgressError.__name__
+
+
 def test_a_call_changes_its_session_with_its_outcome(world: World) -> None:
     for awaited in (False, True):
         work = once(world.store, CALL, awaited=awaited)

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from session_store.errors import InProgressError, UnreconciledError
+from session_store.errors import InProgressError, OutcomeUnknownError, UnreconciledError
 from session_store.in_process import awaited, blocking
 from session_store.in_process.free_work import FreeWork, KeySteps
 from session_store.in_process.work import LONGEST_LOOK, Terms, looks
 from session_store.services.free_claims import NewClaim
 from tests.support.samples import ALICE
+from tests.support.work import KINDS, once
 from tests.support.world import World
 
 Wait = Callable[[Callable[[], Any], float, list[float]], Any]
@@ -100,6 +101,33 @@ def test_a_wait_ends_when_nobody_knows_any_more(block: Wait, steps: KeySteps) ->
     with pytest.raises(UnreconciledError):
         block(begin, 60, slept)
     assert slept == [0.25]
+
+
+def test_a_begin_whose_answer_was_lost_is_asked_again_as_the_same_attempt(
+    block: Wait, steps: KeySteps
+) -> None:
+    one = steps.of_one_attempt()
+    begun: list[FreeWork] = []
+
+    def begin() -> FreeWork:
+        begun.append(FreeWork(one))
+        if len(begun) == 1:
+            raise OutcomeUnknownError
+        begun[-1].complete("done")
+        return begun[-1]
+
+    assert block(begin, 1, []).output == "done"
+    assert begun[0].fence == begun[1].fence
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_block_is_one_attempt_and_another_block_another(kind: str) -> None:
+    world = World()
+    work = once(world.store, kind)
+    with work.block() as mine:
+        with pytest.raises(InProgressError), work.block():
+            pass
+        mine.complete(1)
 
 
 def test_a_store_waits_and_renews_as_its_block_is_told() -> None:
