@@ -114,11 +114,22 @@ def _key(attribute: schema.Attribute) -> dynamodb.Attribute:
     return dynamodb.Attribute(name=attribute.value, type=_ATTRIBUTE_TYPES[schema.KEY_TYPES[attribute]])
 
 
+class _Projection(TypedDict, total=False):
+    projection_type: dynamodb.ProjectionType
+    non_key_attributes: list[str]
+
+
+def _projection(index: schema.Index) -> _Projection:
+    if not index.projected:
+        return {"projection_type": dynamodb.ProjectionType.KEYS_ONLY}
+    names = [attribute.value for attribute in index.projected]
+    return {"projection_type": dynamodb.ProjectionType.INCLUDE, "non_key_attributes": names}
+
+
 def _index(index: schema.Index) -> dynamodb.GlobalSecondaryIndexPropsV2:
     return dynamodb.GlobalSecondaryIndexPropsV2(
         index_name=index.name,
         partition_keys=[_key(attribute) for attribute in index.partition],
         sort_keys=[_key(attribute) for attribute in index.sort],
-        projection_type=dynamodb.ProjectionType.INCLUDE,
-        non_key_attributes=[attribute.value for attribute in index.projected],
+        **_projection(index),
     )

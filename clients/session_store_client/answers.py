@@ -86,6 +86,68 @@ class ToolCall(Answer, frozen=True):
     lease_until: str | None
 
 
+class BegunToolCall(ToolCall, frozen=True):
+    """To be run where it is ``in_progress``; else its outcome.
+
+    ``downstream_token`` is the same for every attempt, for a service that takes idempotency keys.
+    """
+
+    downstream_token: str
+
+
+class SessionVersion(Answer, frozen=True):
+    version: int
+    ttl: int
+
+
+class FinishedToolCall(ToolCall, frozen=True):
+    """``session`` is None where it is gone."""
+
+    session: SessionVersion | None
+
+
+class OpenCall(Answer, frozen=True):
+    """A call that is not settled, without its input."""
+
+    tool_call_id: str
+    tool_name: str
+    status: Literal["in_progress"]
+    started_at: str
+    fence: int
+    lease_until: str
+    retry_safe: bool
+
+
+class Recovery(Answer, frozen=True):
+    """``in_flight``: being run, or to be begun again. ``outcome_unknown``: to be reconciled first."""
+
+    in_flight: tuple[OpenCall, ...]
+    outcome_unknown: tuple[OpenCall, ...]
+    open_tasks: tuple[Any, ...]
+    checkpoint: Any
+
+
+class Claim(Answer, frozen=True):
+    """``lease_until`` is None once the claim is settled."""
+
+    key: str
+    status: Literal["in_progress", "completed", "failed"]
+    input: Any
+    output: Any
+    error: Any
+    started_at: str
+    completed_at: str | None
+    fence: int
+    lease_until: str | None
+    ttl: int
+
+
+class BegunClaim(Claim, frozen=True):
+    """As ``BegunToolCall``."""
+
+    downstream_token: str
+
+
 class Difference(Answer, frozen=True):
     """``path`` is a JSON Pointer; ``old`` is None where the value was added, ``new`` where it was removed."""
 

@@ -8,7 +8,7 @@ import anyio
 import anyio.to_thread
 import httpx
 
-from session_store_client import child_calls, operator_calls, session_calls
+from session_store_client import child_calls, claim_calls, operator_calls, session_calls
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
 from session_store_client.calls import Call, following
@@ -121,6 +121,18 @@ class AsyncClient:
     record_tool_call = async_sends(child_calls.record_tool_call)
     tool_call = async_sends(child_calls.get_tool_call)
     tool_calls = async_lists(child_calls.list_tool_calls)
+    begin_tool_call = async_sends(claim_calls.begin_tool_call)
+    complete_tool_call = async_sends(claim_calls.complete_tool_call)
+    fail_tool_call = async_sends(claim_calls.fail_tool_call)
+    extend_tool_call = async_sends(claim_calls.extend_tool_call)
+    reconcile_tool_call = async_sends(claim_calls.reconcile_tool_call)
+    recovery = async_sends(claim_calls.get_recovery)
+    begin_claim = async_sends(claim_calls.begin_claim)
+    claim = async_sends(claim_calls.get_claim)
+    complete_claim = async_sends(claim_calls.complete_claim)
+    fail_claim = async_sends(claim_calls.fail_claim)
+    extend_claim = async_sends(claim_calls.extend_claim)
+    reconcile_claim = async_sends(claim_calls.reconcile_claim)
     history = async_sends(child_calls.get_history)
     audit = async_lists(child_calls.list_audit)
     expiring = async_lists(operator_calls.list_expiring)

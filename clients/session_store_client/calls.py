@@ -74,6 +74,10 @@ def tool_call_path(session_id: str, tool_call_id: str) -> str:
     return f"{session_path(session_id)}/tool-calls/{_segment(tool_call_id, 'tool call id')}"
 
 
+def claim_path(key: str) -> str:
+    return f"/claims/{_segment(key, 'key')}"
+
+
 def _segment(value: str, what: str) -> str:
     """Encoded for a path. Empty or of dots it would make the path that of another operation."""
     if value in {"", ".", ".."}:

@@ -7,7 +7,7 @@ from typing import Self, TypeVar
 
 import httpx
 
-from session_store_client import child_calls, operator_calls, session_calls
+from session_store_client import child_calls, claim_calls, operator_calls, session_calls
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
 from session_store_client.calls import Call, following
@@ -118,6 +118,18 @@ class Client:
     record_tool_call = sends(child_calls.record_tool_call)
     tool_call = sends(child_calls.get_tool_call)
     tool_calls = lists(child_calls.list_tool_calls)
+    begin_tool_call = sends(claim_calls.begin_tool_call)
+    complete_tool_call = sends(claim_calls.complete_tool_call)
+    fail_tool_call = sends(claim_calls.fail_tool_call)
+    extend_tool_call = sends(claim_calls.extend_tool_call)
+    reconcile_tool_call = sends(claim_calls.reconcile_tool_call)
+    recovery = sends(claim_calls.get_recovery)
+    begin_claim = sends(claim_calls.begin_claim)
+    claim = sends(claim_calls.get_claim)
+    complete_claim = sends(claim_calls.complete_claim)
+    fail_claim = sends(claim_calls.fail_claim)
+    extend_claim = sends(claim_calls.extend_claim)
+    reconcile_claim = sends(claim_calls.reconcile_claim)
     history = sends(child_calls.get_history)
     audit = lists(child_calls.list_audit)
     expiring = lists(operator_calls.list_expiring)

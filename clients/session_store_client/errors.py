@@ -83,6 +83,14 @@ class InProgressError(SessionStoreError):
     """The same call is being done just now."""
 
 
+class FencedError(SessionStoreError):
+    """Another attempt has taken the work over, or it is settled: do not go on."""
+
+
+class UnreconciledError(SessionStoreError):
+    """An attempt that is gone may have done the work; fact ``leaseUntil``. Find out, and reconcile."""
+
+
 class PayloadTooLargeError(SessionStoreError):
     """Facts ``limit`` and, where known, ``size``, in bytes."""
 
@@ -145,6 +153,7 @@ OF_SLUG: Final[Mapping[str, type[SessionStoreError]]] = {
     "invalid-transition": InvalidTransitionError,
     "content-conflict": ContentConflictError,
     "in-progress": InProgressError,
+    "fenced": FencedError,
     "payload-too-large": PayloadTooLargeError,
     "payload-missing": PayloadMissingError,
     "misdirected": MisdirectedError,

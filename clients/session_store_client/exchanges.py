@@ -28,6 +28,8 @@ CONCLUSIVE: Final[Mapping[Repeat, tuple[type[errors.SessionStoreError], ...]]] =
         errors.NotFoundError,
         errors.SessionClosedError,
         errors.VersionConflictError,
+        errors.InvalidTransitionError,
+        errors.FencedError,
         errors.ContentConflictError,
         errors.IdempotencyMismatchError,
         errors.PayloadTooLargeError,

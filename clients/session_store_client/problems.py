@@ -20,6 +20,12 @@ UNTOLD: Final[Mapping[int, type[errors.SessionStoreError]]] = {
 """What a status says by itself, where something before the API refused in words of its own."""
 
 
+TOLD_APART: Final[Mapping[tuple[str, int], type[errors.SessionStoreError]]] = {
+    ("outcome-unknown", HTTPStatus.CONFLICT): errors.UnreconciledError,
+}
+"""One slug, two statuses: of the work behind a claim, where 503 is of the call itself."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
     """``headers`` by lower-case name."""
@@ -40,7 +46,8 @@ def error_of(answer: Received) -> errors.SessionStoreError:
     fallback = (
         errors.ServerError if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR else errors.SessionStoreError
     )
-    return errors.OF_SLUG.get(slug, fallback)(
+    kind = TOLD_APART.get((slug, answer.status)) or errors.OF_SLUG.get(slug, fallback)
+    return kind(
         str(detail or problem.get("title") or slug),
         slug=slug,
         status=answer.status,

@@ -4,18 +4,22 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from session_store.domain.claim import DAY
 from session_store.domain.message import MAX_BATCH
 from session_store.domain.state_operations import StateOperations
+from session_store.domain.task import DEFAULT_RETENTION, LONGEST_RETENTION_DAYS, MAX_NEXT, TaskKind
 from session_store.domain.times import from_iso
 from session_store.domain.tool_call import MAX_DURATION_MS
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import InvalidRequestError
 from session_store.services.births import NewSession
 from session_store.services.context import NewMessage
+from session_store.services.new_tasks import NewTask
 from session_store.services.tool_calls import FinishedCall
 
 SEVEN_DAYS: Final = 604_800
 THIRTY_DAYS: Final = 2_592_000
+RETENTION_DAYS: Final = DEFAULT_RETENTION // DAY
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -101,15 +105,54 @@ class RecordToolCall(Body, frozen=True):
             output=self.output,
             error=self.error,
             duration_ms=self.duration_ms,
-            started_at=_moment(self.started_at),
+            started_at=moment(self.started_at, path="$.startedAt"),
         )
 
 
-def _moment(text: str | None) -> int | None:
+class CreateTask(Body, frozen=True):
+    """`dueAt` and `deadline` are ISO 8601 with a zone; without `dueAt` a task is due at once.
+
+    `retainDays`: how long it stays when it is over.
+    """
+
+    queue: str
+    payload: Any
+    kind: Literal["task", "approval"] = "task"
+    due_at: str | None = None
+    deadline: str | None = None
+    session_id: str | None = None
+    retain_days: Annotated[int, msgspec.Meta(ge=1, le=LONGEST_RETENTION_DAYS)] = RETENTION_DAYS
+
+    def meaning(self, at: str = "$") -> NewTask:
+        """``at``: where the body stands."""
+        return NewTask(
+            queue=self.queue,
+            payload=self.payload,
+            kind=TaskKind(self.kind),
+            due_at=moment(self.due_at, path=f"{at}.dueAt"),
+            deadline=moment(self.deadline, path=f"{at}.deadline"),
+            session_id=self.session_id,
+            retain_days=self.retain_days,
+        )
+
+
+Following = Annotated[list[CreateTask], msgspec.Meta(max_length=MAX_NEXT)]
+
+
+def meanings(bodies: list[CreateTask], at: str) -> list[NewTask]:
+    return [body.meaning(f"{at}[{position}]") for position, body in enumerate(bodies)]
+
+
+def moment(text: str | None, *, path: str) -> int | None:
+    """Milliseconds since the epoch; None where there is no text.
+
+    Raises:
+        InvalidRequestError: no time, or one without a zone.
+    """
     if text is None:
         return None
     try:
         return from_iso(text)
     except ValueError as error:
         detail = "Must be an ISO 8601 time with a zone, like 2026-01-31T08:30:00.123Z"
-        raise InvalidRequestError(detail, path="$.startedAt") from error
+        raise InvalidRequestError(detail, path=path) from error

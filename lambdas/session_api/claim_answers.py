@@ -27,9 +27,10 @@ class SessionVersion(Answer, frozen=True):
 
 
 class FinishedToolCall(ToolCallAnswer, frozen=True):
-    """`session` is null where it is gone."""
+    """`session` is null where it is gone. `tasks`: ids of those that were created with the call."""
 
     session: SessionVersion | None
+    tasks: list[str]
 
 
 class OpenCall(Answer, frozen=True):
@@ -79,7 +80,7 @@ def begun_answer(begun: Begun) -> BegunToolCall:
 
 def finished_answer(finished: Finished) -> FinishedToolCall:
     fields = tool_call_fields(finished.record or finished.claim)
-    return FinishedToolCall(**fields, session=_version(finished.session))
+    return FinishedToolCall(**fields, session=_version(finished.session), tasks=list(finished.tasks))
 
 
 def _version(session: Session | None) -> SessionVersion | None:

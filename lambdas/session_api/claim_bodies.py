@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from session_api.bodies import Body, ChangeState, MoveSession, NewMessageBody
+from session_api.bodies import Body, ChangeState, Following, MoveSession, NewMessageBody, meanings
 from session_store.domain.claim import MAX_LEASE, MIN_LEASE, ClaimStatus
 from session_store.domain.free_claim import DEFAULT_RETENTION, LONGEST_RETENTION
 from session_store.domain.message import MAX_BATCH
@@ -45,7 +45,7 @@ class BeginToolCall(Body, frozen=True):
 
 
 class CompleteToolCall(Body, frozen=True):
-    """The output, and what changes in the session together with it. `tasks` are not served yet."""
+    """The output, and what changes together with it: the session, and tasks, which are in that session."""
 
     fence: Fence
     output: Any
@@ -55,20 +55,19 @@ class CompleteToolCall(Body, frozen=True):
         default_factory=list
     )
     status: MoveSession | None = None
-    tasks: list[Any] = msgspec.field(default_factory=list)
+    tasks: Following = msgspec.field(default_factory=list)
     expected_version: Annotated[int, msgspec.Meta(ge=1, le=2**53)] | None = None
 
     def outcome(self) -> Outcome:
         return Outcome(status=ClaimStatus.COMPLETED, output=self.output, duration_ms=self.duration_ms)
 
     def change(self) -> SessionChange:
-        if self.tasks:
-            raise InvalidRequestError("Tasks cannot be created with a call yet", path="$.tasks")
         return SessionChange(
             operations=None if self.state is None else self.state.meaning(),
             messages=[NewMessage(content=new.content, message_id=new.message_id) for new in self.messages],
             to=None if self.status is None else Status(self.status.to),
             expected_version=self.expected_version,
+            tasks=meanings(self.tasks, "$.tasks"),
         )
 
 

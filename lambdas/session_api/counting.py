@@ -22,6 +22,7 @@ OF_PROBLEMS: Final[Mapping[Problem, Metric]] = {
     problems.MISMATCH: Metric.CONFLICTS,
     problems.INVALID_TRANSITION: Metric.CONFLICTS,
     problems.UNEXPECTED_VERSION: Metric.CONFLICTS,
+    problems.ALREADY_DECIDED: Metric.CONFLICTS,
     problems.FENCED: Metric.CONFLICTS,
     problems.PAYLOAD_MISSING: Metric.PAYLOAD_MISSING,
     problems.THROTTLED: Metric.THROTTLED,

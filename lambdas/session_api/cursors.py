@@ -14,6 +14,7 @@ from session_store.domain.identifiers import (
     check_identifier,
     check_message_id,
     check_session_id,
+    check_task_id,
 )
 from session_store.domain.json_values import digest
 from session_store.domain.page import (
@@ -22,6 +23,8 @@ from session_store.domain.page import (
     MessagePosition,
     OwnedPosition,
     RecordPosition,
+    TaskMark,
+    TaskPosition,
 )
 from session_store.errors import InvalidRequestError
 
@@ -33,7 +36,13 @@ MAX_AUDIT_KEY: Final = 1024
 """Bytes of a sort key (*Service, account, and table quotas*)."""
 
 Position = TypeVar(
-    "Position", AuditPosition, MessagePosition, OwnedPosition, RecordPosition, ExpiringPosition
+    "Position",
+    AuditPosition,
+    MessagePosition,
+    OwnedPosition,
+    RecordPosition,
+    ExpiringPosition,
+    TaskPosition,
 )
 
 
@@ -80,11 +89,23 @@ def _check(position: object) -> None:
         case RecordPosition(started_at=started_at, tool_call_id=tool_call_id):
             _check_time(started_at)
             check_identifier(tool_call_id, path=PATH, longest=MAX_TOOL_CALL_ID)
+        case TaskPosition(lane=lane, marks=marks):
+            check_identifier(lane, path=PATH)
+            for mark in marks:
+                _check_mark(mark)
         case ExpiringPosition(shards=shards):
             for shard, at in shards.items():
                 _check_time(at.ttl)
                 _check_time(shard)
                 check_session_id(at.session_id)
+
+
+def _check_mark(mark: TaskMark) -> None:
+    _check_time(mark.at)
+    _check_time(mark.shard)
+    check_task_id(mark.task_id)
+    if mark.queue:
+        check_identifier(mark.queue, path=PATH)
 
 
 def _check_time(value: int) -> None:

@@ -16,8 +16,7 @@ from session_api.answers import HistoryPage, SessionAnswer
 from session_api.callers import SUBJECT_HEADER
 from session_api.operations import OPERATIONS, Operation, Parameter
 from session_api.problems import CONTENT_TYPE, RETRY_AFTER, Problem
-from session_api.requests import IDEMPOTENCY_KEY, IF_MATCH, MIN_VERSION
-from session_api.session_routes import REPLAYED
+from session_api.requests import IDEMPOTENCY_KEY, IF_MATCH, MIN_VERSION, REPLAYED
 from session_store.domain.idempotency_key import KEY_PATTERN, MAX_KEY
 from session_store.domain.identifiers import (
     IDENTIFIER_PATTERN,
@@ -43,6 +42,7 @@ PROBLEM_SCHEMA: Final[dict[str, Any]] = {
 }
 PATH_PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "sessionId": {"type": "string", "pattern": SESSION_ID_PATTERN},
+    "taskId": {"type": "string", "pattern": SESSION_ID_PATTERN},
     "toolCallId": {
         "type": "string",
         "minLength": 1,

@@ -30,6 +30,7 @@ INVALID_TRANSITION: Final = Problem("invalid-transition", 409, "Invalid transiti
 CONTENT_CONFLICT: Final = Problem("content-conflict", 409, "Content conflict")
 UNEXPECTED_VERSION: Final = Problem("version-conflict", 409, "Version conflict")
 IN_PROGRESS: Final = Problem("in-progress", 409, "In progress")
+ALREADY_DECIDED: Final = Problem("already-decided", 409, "Already decided")
 FENCED: Final = Problem("fenced", 409, "Fenced")
 UNRECONCILED: Final = Problem("outcome-unknown", 409, "Outcome unknown")
 TOO_LARGE: Final = Problem("payload-too-large", 413, "Payload too large")
@@ -53,6 +54,7 @@ PROBLEMS: Final[dict[type[errors.StoreError], Problem]] = {
     errors.ContentConflictError: CONTENT_CONFLICT,
     errors.UnexpectedVersionError: UNEXPECTED_VERSION,
     errors.InProgressError: IN_PROGRESS,
+    errors.AlreadyDecidedError: ALREADY_DECIDED,
     errors.FencedError: FENCED,
     errors.UnreconciledError: UNRECONCILED,
     errors.PayloadTooLargeError: TOO_LARGE,

@@ -24,6 +24,7 @@ NOBODY: Final = Caller(tenant="")
 IF_MATCH: Final = "If-Match"
 MIN_VERSION: Final = "Session-Min-Version"
 IDEMPOTENCY_KEY: Final = "Idempotency-Key"
+REPLAYED: Final = "Idempotent-Replayed"
 
 _ETAG: Final = re.compile(r'"(0|[1-9][0-9]{0,14})"\Z')
 _WHOLE: Final = re.compile(r"[0-9]{1,15}\Z")

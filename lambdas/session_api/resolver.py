@@ -21,6 +21,7 @@ from session_api import (
     problems,
     running_call_routes,
     session_routes,
+    task_routes,
     tool_call_routes,
 )
 from session_api.callers import SUBJECT_HEADER, iam_caller, jwt_caller
@@ -50,6 +51,7 @@ ROUTES: Final = (
     running_call_routes,
     tool_call_routes,
     claim_routes,
+    task_routes,
     audit_routes,
     operator_routes,
     dead_letter_routes,

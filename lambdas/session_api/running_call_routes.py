@@ -152,7 +152,9 @@ def reconcile_tool_call(request: Request) -> Reply:
 )
 def get_recovery(request: Request) -> Reply:
     """List what a session has in flight, for another worker to go on with."""
-    recovery = request.store.running_calls.recovery(request.caller, request.session_id)
+    recovery = request.store.running_calls.recovery(
+        request.caller, request.session_id, at_least=request.at_least
+    )
     return Reply(value=recovery_answer(recovery))
 
 

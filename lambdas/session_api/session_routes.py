@@ -8,7 +8,7 @@ from session_api.bodies import ChangeState, CreateSession, MoveSession
 from session_api.cursors import encode_cursor
 from session_api.lists import PAGED, page_request
 from session_api.operations import Parameter, Reply, operation
-from session_api.requests import Request
+from session_api.requests import REPLAYED, Request
 from session_store.domain.page import OwnedPosition
 from session_store.domain.session import Session, Status
 from session_store.metric_names import Metric
@@ -24,9 +24,6 @@ WRITE_PROBLEMS: Final = (
     problems.OUTCOME_UNKNOWN,
 )
 STATE_PROBLEMS: Final = (*WRITE_PROBLEMS, problems.SESSION_CLOSED, problems.TOO_LARGE)
-
-
-REPLAYED: Final = "Idempotent-Replayed"
 
 
 def etag_of(session: Session) -> dict[str, str]:

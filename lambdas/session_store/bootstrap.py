@@ -1,5 +1,6 @@
 """The one place where use cases meet their adapters."""
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,6 +18,7 @@ from session_store.ports import (
     Storage,
 )
 from session_store.services.access import SessionAccess
+from session_store.services.approvals import Approvals
 from session_store.services.audit_events import AuditEvents
 from session_store.services.audit_trail import AuditTrail
 from session_store.services.context import Context
@@ -25,11 +27,15 @@ from session_store.services.drain import Drain
 from session_store.services.finished_calls import FinishedCalls
 from session_store.services.free_claims import FreeClaims, NewClaim
 from session_store.services.keyed_sessions import KeyedSessions
+from session_store.services.keyed_tasks import KeyedTasks
 from session_store.services.payloads import Payloads
 from session_store.services.replays import Replays
 from session_store.services.running_calls import NewCall, RunningCalls
 from session_store.services.sessions import Sessions
 from session_store.services.settling import Settling
+from session_store.services.task_access import TaskAccess
+from session_store.services.task_work import TaskWork
+from session_store.services.tasks import Tasks
 from session_store.services.tool_calls import ToolCalls
 from session_store.settings import (
     RedriveSettings,
@@ -46,11 +52,13 @@ from session_store.storage.dead_letter_queue import SqsDeadLetterQueue, read_ses
 from session_store.storage.discard_pointers import pointer_reader
 from session_store.storage.heartbeat_table import HeartbeatTable
 from session_store.storage.keyed_session_table import KeyedSessionTable
+from session_store.storage.keyed_task_table import KeyedTaskTable
 from session_store.storage.message_table import MessageTable
 from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.quarantine_bucket import QuarantineBucket
 from session_store.storage.session_table import SessionTable
 from session_store.storage.stream_history import StreamHistory
+from session_store.storage.task_table import TaskTable
 from session_store.storage.tool_call_table import ToolCallTable
 from session_store.system import RandomIds, SystemClock
 
@@ -85,6 +93,10 @@ class Store:
     running_calls: RunningCalls
     finished_calls: FinishedCalls
     claims: FreeClaims
+    tasks: Tasks
+    keyed_tasks: KeyedTasks
+    task_work: TaskWork
+    approvals: Approvals
     audit: AuditTrail
     drain: Drain
     dead_letters: Callable[[], DeadLetters]
@@ -188,8 +200,14 @@ def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Dea
         sessions=SessionTable(client=table, audit_table=audit, shards=settings.status_shards),
         keyed=KeyedSessionTable(client=table, shards=settings.status_shards),
         messages=MessageTable(client=table, region=settings.region),
-        tool_calls=ToolCallTable(client=table, audit_table=audit, region=settings.region),
+        tool_calls=ToolCallTable(
+            client=table, audit_table=audit, region=settings.region, shards=settings.status_shards
+        ),
         claims=ClaimTable(client=table),
+        tasks=TaskTable(
+            client=table, audit_table=audit, shards=settings.status_shards, regions=settings.regions
+        ),
+        keyed_tasks=KeyedTaskTable(client=table, shards=settings.status_shards),
         audit=AuditTable(client=trail),
         children=ChildTable(client=table, audit=trail),
         heartbeats=HeartbeatTable(client=table),
@@ -225,6 +243,12 @@ def store_on(
         region=settings.region,
     )
     context = Context(storage=storage.messages, access=access, payloads=large, clock=clock, ids=ids)
+    tasks = Tasks(
+        storage=storage.tasks,
+        access=TaskAccess(storage=storage.tasks, clock=clock, region=settings.region),
+        sessions=access,
+        ids=ids,
+    )
     return Store(
         sessions=sessions,
         keyed_sessions=KeyedSessions(storage=storage.keyed, sessions=sessions, access=access),
@@ -248,6 +272,12 @@ def store_on(
             region=settings.region,
             regions=settings.regions,
         ),
+        tasks=tasks,
+        keyed_tasks=KeyedTasks(storage=storage.keyed_tasks, tasks=tasks),
+        task_work=TaskWork(
+            storage=storage.tasks, access=tasks.access, sessions=access, shuffle=random.shuffle
+        ),
+        approvals=Approvals(storage=storage.tasks, access=tasks.access, events=events),
         audit=AuditTrail(storage=storage.audit, access=access),
         drain=Drain(
             sessions=storage.sessions, clock=clock, ids=ids, deadline=deadline, region=settings.region

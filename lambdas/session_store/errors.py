@@ -83,12 +83,19 @@ class SessionClosedError(StoreError):
 class InvalidTransitionError(StoreError):
     """Facts ``from`` and ``to``."""
 
-    summary = "The session cannot go from its status to the one asked for."
+    summary = "It cannot go from its status to the one asked for."
 
-    def __init__(self, *, from_status: str, to: str) -> None:
-        super().__init__(
-            f"A session cannot go from {from_status} to {to}.", **{"from": from_status, "to": to}
-        )
+    def __init__(self, *, from_status: str, to: str, what: str = "A session") -> None:
+        super().__init__(f"{what} cannot go from {from_status} to {to}.", **{"from": from_status, "to": to})
+
+
+class AlreadyDecidedError(StoreError):
+    """An approval is decided the other way, or over otherwise; fact ``taskStatus``."""
+
+    summary = "The approval is not to be decided any more."
+
+    def __init__(self, *, status: str) -> None:
+        super().__init__(f"The approval is {status}.", taskStatus=status)
 
 
 class MisdirectedError(StoreError):

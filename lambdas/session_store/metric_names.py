@@ -48,6 +48,11 @@ class Metric(StrEnum):
     """New ones, of requests that were answered as a success."""
     TOOL_CALLS = "ToolCalls"
     """Recorded for the first time."""
+    TASKS_CREATED = "TasksCreated"
+    """Of requests for that alone: not those that follow other work."""
+    TASKS_CLAIMED = "TasksClaimed"
+    TASKS_COMPLETED = "TasksCompleted"
+    APPROVALS_DECIDED = "ApprovalsDecided"
     CONFLICTS = "Conflicts"
     """Writes that a condition refused: another version, another content, a transition that is none."""
     REPLAYS = "Replays"
@@ -80,6 +85,9 @@ class Metric(StrEnum):
     # expiry_watch
     WARNED = "Warned"
     """Sessions whose end has been told of."""
+
+    TASKS_LAPSED = "TasksLapsed"
+    """Tasks and approvals that came to their end by themselves: a deadline passed, or a last attempt died."""
 
     # session_census
     LIVING_SESSIONS = "LivingSessions"

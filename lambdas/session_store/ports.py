@@ -5,7 +5,7 @@ that both pass. Every method may raise ThrottledError (nothing was done, try aga
 and every write OutcomeUnknownError (the answer was lost).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol
 
@@ -28,12 +28,15 @@ from session_store.domain.page import (
     Page,
     PageRequest,
     RecordPosition,
+    TaskPosition,
 )
 from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
 from session_store.domain.session_end import SessionEnd
 from session_store.domain.session_write import Guard, SessionWrite
 from session_store.domain.settlement import CallSight, Settlement
 from session_store.domain.slide import Slide
+from session_store.domain.task import Task
+from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.domain.tool_call import Claim, ToolCallRecord
 
 
@@ -45,6 +48,8 @@ class Clock(Protocol):
 
 class Ids(Protocol):
     def session_id(self, region: str) -> str: ...
+
+    def task_id(self, region: str) -> str: ...
 
     def message_id(self, now_ms: int) -> str:
         """A UUIDv7 greater than any that this process minted before."""
@@ -198,6 +203,77 @@ class ClaimStorage(Protocol):
         ...
 
     def read(self, key_hash: str) -> FreeClaim | None:
+        """Read consistently, expired or not."""
+        ...
+
+
+class TaskStorage(Protocol):
+    def create(self, task: Task) -> None:
+        """Put the task. Its id is new, so the only item it may meet is its own, of a lost answer."""
+        ...
+
+    def read(self, task_id: str) -> Task | None:
+        """Read consistently, whoever asks, expired or not."""
+        ...
+
+    def read_all(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        """Those of up to 100 tasks that exist, by id, read consistently."""
+        ...
+
+    def put(self, task: Task, guard: ClaimGuard) -> Refused[Task] | None:
+        """As ``ToolCallStorage.put``; one that finds its own work is written, too."""
+        ...
+
+    def settle(self, settlement: TaskSettlement) -> bool:
+        """Write everything or nothing. False: nothing, or another request did; read, and judge again.
+
+        Raises:
+            PayloadTooLargeError: more than one transaction takes.
+        """
+        ...
+
+    def due(
+        self,
+        tenant: str,
+        queue: str,
+        *,
+        region: str,
+        now_ms: int,
+        limit: int,
+        shuffle: Callable[[list[Any]], None],
+    ) -> Iterator[Sequence[str]]:
+        """Ids of tasks that may be there to be taken, the first due of one place after another.
+
+        ``shuffle`` orders the places. Each part is read as it is asked for. Eventually consistent.
+        """
+        ...
+
+    def overdue(self, *, region: str, now_ms: int) -> Iterator[Sequence[str]]:
+        """Ids of tasks of any tenant that have come to their end by themselves, as ``due``."""
+        ...
+
+    def open_in(self, session_id: str) -> Sequence[Task]:
+        """The tasks that are open in a session, the oldest first.
+
+        Which there are is eventually consistent, each of them is read consistently.
+        """
+        ...
+
+    def page(
+        self, tenant: str, wanted: TaskFilter, *, now_ms: int, page: PageRequest[TaskPosition]
+    ) -> Page[Task, TaskPosition]:
+        """Tasks of a tenant: lane by lane, in each by queue and time. As consistent as ``open_in``."""
+        ...
+
+
+class KeyedTaskStorage(Protocol):
+    """New tasks together with the claim of an idempotency key: both, or neither."""
+
+    def create(self, task: Task, claim: KeyClaim) -> KeyClaim | None:
+        """As ``KeyedStorage.create``."""
+        ...
+
+    def read_claim(self, key_hash: str) -> KeyClaim | None:
         """Read consistently, expired or not."""
         ...
 
@@ -362,6 +438,8 @@ class Storage:
     messages: MessageStorage
     tool_calls: ToolCallStorage
     claims: ClaimStorage
+    tasks: TaskStorage
+    keyed_tasks: KeyedTaskStorage
     audit: AuditStorage
     children: ChildStorage
     heartbeats: HeartbeatStorage

@@ -68,8 +68,33 @@ class Attribute(StrEnum):
     RETAIN = "retainSeconds"
 
     # claims of idempotency keys
-    SESSION_ID = "sessionId"
+    TARGET = "target"
+    """The id of what the key's write made or changed."""
     OPERATION_ID = "operationId"
+
+    # tasks
+    REQUESTER = "requester"
+    QUEUE = "queue"
+    LANE = "lane"
+    """What the queue index keeps apart: work to be done, what is to be decided, and each way of ending."""
+    PAYLOAD = "payload"
+    RESULT = "result"
+    COMMENT = "comment"
+    WORKER = "worker"
+    ATTEMPTS = "attempts"
+    SESSION_ID = "sessionId"
+    DUE_AT = "dueAt"
+    NEXT_AT = "nextAt"
+    """When somebody may take it: of a task that is held, when its lease is over by every clock."""
+    DEADLINE = "deadline"
+    ENDED_AT = "endedAt"
+    DECIDED_BY = "decidedBy"
+    OPEN_IN = "openIn"
+    """The session that it is open in; absent once it is over."""
+    DUE = "due"
+    """What becomes of it by itself (``Due``); absent where nothing does."""
+    DUE_FROM = "dueFrom"
+    """When that is."""
 
     # audit items
     KIND = "kind"
@@ -89,7 +114,15 @@ class Attribute(StrEnum):
     UP_TO = "upTo"
 
 
-PAYLOADS: Final = (Attribute.CONTENT, Attribute.INPUT, Attribute.OUTPUT, Attribute.ERROR)
+PAYLOADS: Final = (
+    Attribute.CONTENT,
+    Attribute.INPUT,
+    Attribute.OUTPUT,
+    Attribute.ERROR,
+    Attribute.PAYLOAD,
+    Attribute.RESULT,
+    Attribute.COMMENT,
+)
 """What callers keep here: large, and theirs."""
 
 
@@ -102,10 +135,17 @@ class Entity(StrEnum):
     TOOL_RECORD = "toolRecord"
     KEY_CLAIM = "keyClaim"
     FREE_CLAIM = "freeClaim"
+    TASK = "task"
     AUDIT_EVENT = "auditEvent"
     AUDIT_CHANGE = "auditChange"
     ERASURE = "erasure"
     HEARTBEAT = "heartbeat"
+
+
+class Due(StrEnum):
+    """What becomes of an item by itself; the value of ``Attribute.DUE``."""
+
+    TASK_END = "taskEnd"
 
 
 SESSION_SK: Final = "metadata"
@@ -113,6 +153,8 @@ SESSION_PK_PREFIX: Final = "session#"
 CONTEXT_SK_PREFIX: Final = "context#"
 CALL_SK_PREFIX: Final = "call#"
 TOOL_SK_PREFIX: Final = "tool#"
+TASK_PK_PREFIX: Final = "task#"
+TASK_SK: Final = "metadata"
 KEY_CLAIM_PK_PREFIX: Final = "claim#"
 KEY_CLAIM_SK: Final = "claim"
 HEARTBEAT_PK_PREFIX: Final = "heartbeat#"
@@ -138,6 +180,10 @@ def escape(identifier: str) -> str:
 
 def session_pk(session_id: str) -> str:
     return SESSION_PK_PREFIX + escape(session_id)
+
+
+def task_pk(task_id: str) -> str:
+    return TASK_PK_PREFIX + escape(task_id)
 
 
 def heartbeat_pk(region: str) -> str:
@@ -189,7 +235,7 @@ def audit_change_sk(at: str, sequence_number: str, stream: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
-    """A global secondary index with native multi-attribute keys."""
+    """A global secondary index with native multi-attribute keys; without ``projected`` it has keys alone."""
 
     name: str
     partition: tuple[Attribute, ...]
@@ -206,6 +252,13 @@ KEY_TYPES: Final[dict[Attribute, AttributeType]] = {
     Attribute.TENANT: "S",
     Attribute.SUBJECT: "S",
     Attribute.CREATED_AT: "S",
+    Attribute.HOME_REGION: "S",
+    Attribute.LANE: "S",
+    Attribute.QUEUE: "S",
+    Attribute.NEXT_AT: "S",
+    Attribute.OPEN_IN: "S",
+    Attribute.DUE: "S",
+    Attribute.DUE_FROM: "S",
 }
 
 STATUS_TTL_INDEX: Final = Index(
@@ -230,7 +283,31 @@ OWNER_INDEX: Final = Index(
 )
 """A caller's sessions by creation. Projects nothing that an ordinary write changes."""
 
-INDEXES: Final = (STATUS_TTL_INDEX, OWNER_INDEX)
+QUEUE_INDEX: Final = Index(
+    name="queue-index",
+    partition=(Attribute.TENANT, Attribute.HOME_REGION, Attribute.LANE, Attribute.SHARD),
+    sort=(Attribute.QUEUE, Attribute.NEXT_AT),
+    projected=(Attribute.CLAIM_STATUS, Attribute.KIND, Attribute.SESSION_ID),
+)
+"""A tenant's tasks, lane by lane: in each queue by the time when somebody may take them."""
+
+OPEN_INDEX: Final = Index(
+    name="open-index",
+    partition=(Attribute.OPEN_IN,),
+    sort=(Attribute.CREATED_AT,),
+    projected=(),
+)
+"""What is open in a session, by creation. Its keys never change, so it costs one write in and one out."""
+
+DUE_INDEX: Final = Index(
+    name="due-index",
+    partition=(Attribute.DUE, Attribute.HOME_REGION, Attribute.SHARD),
+    sort=(Attribute.DUE_FROM,),
+    projected=(),
+)
+"""Of every tenant, what a region has to do by itself, by the time when it is due."""
+
+INDEXES: Final = (STATUS_TTL_INDEX, OWNER_INDEX, QUEUE_INDEX, OPEN_INDEX, DUE_INDEX)
 
 
 class Callers(StrEnum):

@@ -4,7 +4,7 @@ import secrets
 import time
 import uuid
 
-from session_store.domain.identifiers import MessageIds, mint_session_id
+from session_store.domain.identifiers import MessageIds, mint_session_id, mint_task_id
 
 
 class SystemClock:
@@ -18,6 +18,9 @@ class RandomIds:
 
     def session_id(self, region: str) -> str:
         return mint_session_id(region=region, random_bytes=secrets.token_bytes)
+
+    def task_id(self, region: str) -> str:
+        return mint_task_id(region=region, random_bytes=secrets.token_bytes)
 
     def message_id(self, now_ms: int) -> str:
         return self._messages.mint(now_ms)

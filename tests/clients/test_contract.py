@@ -14,6 +14,7 @@ from session_store_client import (
     AsyncClient,
     Client,
     child_calls,
+    claim_calls,
     errors,
     operator_calls,
     session_calls,
@@ -28,7 +29,7 @@ OPERATIONS = {
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
-MODULES = (session_calls, child_calls, operator_calls)
+MODULES = (session_calls, child_calls, claim_calls, operator_calls)
 ARGUMENTS: Mapping[str, object] = {
     "session_id": "use1-a",
     "tool_call_id": "c1",
@@ -57,6 +58,16 @@ ARGUMENTS: Mapping[str, object] = {
     "output": 1,
     "error": 1,
     "started_at": "2026-11-30T08:30:00Z",
+    "key": "k1",
+    "fence": 1,
+    "attempt_id": "a1",
+    "lease_seconds": 60,
+    "retry_safe": True,
+    "retain_seconds": 86400,
+    "messages": [{"content": 1}],
+    "tasks": [],
+    "expected_version": 3,
+    "outcome": "completed",
     "within_seconds": 1,
     "queue": "stream",
     "most": 1,
@@ -111,6 +122,7 @@ def test_the_client_has_every_operation_and_no_other() -> None:
         for module in MODULES
         for value in vars(module).values()
         if inspect.isfunction(value) and value.__module__ == module.__name__
+        if not value.__name__.startswith("_")
     }
     assert {function_of(name).__name__ for name in OPERATIONS} == own
 
@@ -138,7 +150,8 @@ def test_a_call_goes_where_its_operation_is(operation_id: str) -> None:
     method, path, _ = OPERATIONS[operation_id]
     call = whole(operation_id)
     assert call.method == method
-    assert call.path == path.replace("{sessionId}", "use1-a").replace("{toolCallId}", "c1")
+    named = {"sessionId": "use1-a", "toolCallId": "c1", "key": "k1"}
+    assert call.path == path.format(**named)
 
 
 @pytest.mark.parametrize("operation_id", OPERATIONS)
@@ -152,7 +165,7 @@ def test_a_call_sends_every_parameter_and_no_other(operation_id: str) -> None:
     assert set(call.headers) == own or (own == {MIN_VERSION} and operation_id in UNVERSIONED)
 
 
-UNVERSIONED = {"listSessions", "listExpiring", "listDeadLetters", "listAudit"}
+UNVERSIONED = {"listSessions", "listExpiring", "listDeadLetters", "listAudit", "getClaim"}
 
 
 @pytest.mark.parametrize("operation_id", OPERATIONS)

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from session_store_client import CredentialsError, child_calls, errors, operator_calls, session_calls
+from session_store_client import (
+    CredentialsError,
+    child_calls,
+    claim_calls,
+    errors,
+    operator_calls,
+    session_calls,
+)
 from session_store_client.calls import Call, Repeat
 from session_store_client.exchanges import Event, Retries
 from tests.support.client_answers import SESSION, SESSION_ID, Played, lost, ok, problem, setting
@@ -20,11 +27,26 @@ TOUCH = session_calls.touch_session(SESSION_ID)
 DELETE = session_calls.delete_session(SESSION_ID)
 APPEND = child_calls.append_messages(SESSION_ID, ["hello"])
 RECORD = child_calls.record_tool_call(SESSION_ID, "c1", tool_name="t", input=None, duration_ms=1)
+BEGIN = claim_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
+BEAT = claim_calls.extend_tool_call(SESSION_ID, "c1", fence=1, lease_seconds=60)
+COMPLETE = claim_calls.complete_tool_call(SESSION_ID, "c1", fence=1, output=None)
 DRAIN = operator_calls.drain_sessions(within_seconds=60)
 REDRIVE = operator_calls.redrive_dead_letters()
 
-WRITES: list[Call[Any]] = [CREATE, CHANGE, REPLACE, MOVE, DELETE, APPEND, RECORD, DRAIN, REDRIVE]
-EVERY: list[Call[Any]] = [GET, TOUCH, *WRITES]
+WRITES: list[Call[Any]] = [
+    CREATE,
+    CHANGE,
+    REPLACE,
+    MOVE,
+    DELETE,
+    APPEND,
+    RECORD,
+    BEGIN,
+    COMPLETE,
+    DRAIN,
+    REDRIVE,
+]
+EVERY: list[Call[Any]] = [GET, TOUCH, BEAT, *WRITES]
 REPEATED = [call for call in EVERY if call.repeat is not Repeat.NEVER]
 NOT_DONE = [problem(503, "throttled", wait=1), problem(429, "throttled", wait=1), lost(sent=False)]
 DOUBTFUL = [lost(), problem(500, "internal"), problem(504, "internal"), problem(503, "outcome-unknown")]
@@ -53,6 +75,9 @@ def success(call: Call[Any]) -> Event:
     bodies: dict[str, object] = {
         "AppendedMessages": {"items": []},
         "ToolCall": record,
+        "BegunToolCall": {**record, "downstreamToken": "t"},
+        "FinishedToolCall": {**record, "session": None},
+        "OpenCall": {**record, "status": "in_progress", "leaseUntil": "z", "retrySafe": False},
         "Drained": {"moved": 1, "skipped": 0, "more": False},
         "Redriven": {"items": [], "more": False},
     }
@@ -132,6 +157,7 @@ REFUSALS = {
     "version-conflict": (412, errors.VersionConflictError),
     "session-closed": (409, errors.SessionClosedError),
     "invalid-transition": (409, errors.InvalidTransitionError),
+    "fenced": (409, errors.FencedError),
     "session-not-found": (404, errors.SessionNotFoundError),
     "idempotency-mismatch": (422, errors.IdempotencyMismatchError),
     "forbidden": (403, errors.ForbiddenError),
@@ -140,10 +166,15 @@ REFUSALS = {
 }
 
 
+RECOGNISED = set(REFUSALS) - {"forbidden", "unauthenticated", "invalid-request"}
+
+
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (CHANGE, {"version-conflict", "session-closed", "session-not-found", "idempotency-mismatch"}),
+        (CHANGE, RECOGNISED),
+        (COMPLETE, RECOGNISED),
+        (BEGIN, {"session-not-found", "idempotency-mismatch"}),
         (APPEND, {"session-not-found", "idempotency-mismatch"}),
         (REPLACE, {"session-not-found"}),
         (MOVE, {"session-not-found"}),
@@ -212,6 +243,21 @@ def test_a_call_in_progress_is_asked_for_again() -> None:
     played = Played(events=[problem(409, "in-progress", wait=1), success(RECORD)])
     played.run(RECORD)
     assert played.pauses[0] >= 1
+
+
+def test_the_same_words_tell_of_a_call_and_of_the_work_behind_it_by_their_status() -> None:
+    with pytest.raises(errors.UnreconciledError):
+        Played(events=[problem(409, "outcome-unknown")]).run(BEGIN)
+    with pytest.raises(errors.OutcomeUnknownError):
+        Played(events=[problem(503, "outcome-unknown")] * 5).run(BEGIN)
+
+
+def test_an_attempt_has_one_name_however_often_it_is_sent_and_another_call_another() -> None:
+    other = claim_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
+    played = Played(events=[lost(), success(BEGIN)])
+    played.run(BEGIN)
+    assert played.attempts[0].body == played.attempts[1].body
+    assert BEGIN.body != other.body
 
 
 def test_a_pause_is_jitter_up_to_a_doubling_bound_after_what_was_asked_for() -> None:

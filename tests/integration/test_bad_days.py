@@ -84,7 +84,7 @@ def test_a_keyed_write_whose_answer_is_lost_is_done_once(
 ) -> None:
     session = kept(on_dynamodb, state={"n": 1})
     write = a_write(session, change, version=1)
-    claim = a_key_claim(session_id=session.session_id, operation_id=write.operation_id)
+    claim = a_key_claim(target=session.session_id, operation_id=write.operation_id)
     with lose_first_answer(dynamodb, "TransactWriteItems", times=times):
         assert on_dynamodb.keyed.write(write, claim) is None
     assert on_dynamodb.sessions.read(session.session_id) == changed(session, write)
@@ -95,7 +95,7 @@ def test_a_keyed_write_that_meets_its_twin_is_answered_by_the_twins_claim(
 ) -> None:
     session = kept(on_dynamodb)
     twin, write = (a_write(session, StateOperations(set={"n": 2}), version=1) for _ in range(2))
-    claim = a_key_claim(session_id=session.session_id, operation_id=twin.operation_id)
+    claim = a_key_claim(target=session.session_id, operation_id=twin.operation_id)
     bystander.keyed.write(twin, claim)
     met = cancelled("TransactionConflict", "ConditionalCheckFailed")
     refused = refuse(dynamodb, "TransactWriteItems", [met, met])
@@ -108,7 +108,7 @@ def test_a_keyed_write_that_meets_its_twin_to_the_end_is_a_busy_store(
 ) -> None:
     session = kept(on_dynamodb)
     write = a_write(session, StateOperations(set={"n": 2}))
-    claim = a_key_claim(session_id=session.session_id, operation_id=write.operation_id)
+    claim = a_key_claim(target=session.session_id, operation_id=write.operation_id)
     refuse(dynamodb, "TransactWriteItems", [cancelled("TransactionConflict", "ConditionalCheckFailed")] * 9)
     with pytest.raises(ThrottledError):
         on_dynamodb.keyed.write(write, claim)

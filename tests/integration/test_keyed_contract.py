@@ -39,16 +39,16 @@ ADD = StateOperations(set={"s": 1}, increment={"n": Decimal("0.1")}, append={"l"
 
 
 def claim_of(write: SessionWrite, **changes: Any) -> KeyClaim:
-    return a_key_claim(session_id=write.session_id, operation_id=write.operation_id, **changes)
+    return a_key_claim(target=write.session_id, operation_id=write.operation_id, **changes)
 
 
 def test_a_session_and_its_claim_are_kept_together(storage: Storage) -> None:
     session = a_session(state={"tenth": Decimal("0.1")})
-    claim = a_key_claim(session_id=session.session_id, operation_id=session.last_write)
+    claim = a_key_claim(target=session.session_id, operation_id=session.last_write)
     assert storage.keyed.create(session, claim) is None
     assert storage.sessions.read(session.session_id) == session
     other = a_session()
-    again = replace(claim, session_id=other.session_id, operation_id=other.last_write, input_hash="other")
+    again = replace(claim, target=other.session_id, operation_id=other.last_write, input_hash="other")
     assert storage.keyed.create(other, again) == claim
     assert storage.sessions.read(other.session_id) is None
 
@@ -67,7 +67,7 @@ def test_a_write_and_its_claim_are_kept_together(storage: Storage) -> None:
 
 def test_the_very_same_operation_again_is_done_and_not_done_twice(storage: Storage) -> None:
     session = a_session(state={"n": 1})
-    created = a_key_claim(session_id=session.session_id, operation_id=session.last_write)
+    created = a_key_claim(target=session.session_id, operation_id=session.last_write)
     write = a_write(session, ADD)
     claim = claim_of(write)
     for _ in range(2):
@@ -113,14 +113,14 @@ def test_a_refused_write_leaves_its_key_free(
         storage.keyed.write(write, claim)
     assert storage.sessions.read(session.session_id) == session
     taker = a_session()
-    free = replace(claim, session_id=taker.session_id, operation_id=taker.last_write)
+    free = replace(claim, target=taker.session_id, operation_id=taker.last_write)
     assert storage.keyed.create(taker, free) is None
 
 
 @pytest.mark.parametrize(("seconds", "known"), [(-1, True), (0, False), (1, False)])
 def test_a_claim_is_known_until_it_ends(storage: Storage, seconds: int, *, known: bool) -> None:
     first, second = a_session(), a_session()
-    claim = a_key_claim(session_id=first.session_id, operation_id=first.last_write, ttl=NOW_SECONDS + DAY)
+    claim = a_key_claim(target=first.session_id, operation_id=first.last_write, ttl=NOW_SECONDS + DAY)
     storage.keyed.create(first, claim)
     later = replace(
         claim,
@@ -136,7 +136,7 @@ def test_a_claim_is_known_until_it_ends(storage: Storage, seconds: int, *, known
 def test_a_claim_comes_back_as_it_was_kept(storage: Storage) -> None:
     session: Session = a_session()
     claim = a_key_claim(
-        session_id=session.session_id,
+        target=session.session_id,
         operation_id=session.last_write,
         status=ClaimStatus.FAILED,
         key_hash=key_hash(session.owner, route="r", key=operation_id()),

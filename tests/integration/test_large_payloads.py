@@ -12,14 +12,18 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 
 from session_store.bootstrap import Store, aws_client, store_on
+from session_store.domain.claim import ClaimStatus
 from session_store.domain.identifiers import MessageIds
+from session_store.domain.json_values import JsonValue
 from session_store.domain.page import PageRequest
 from session_store.domain.session import Session
 from session_store.errors import OutcomeUnknownError, PayloadMissingError
 from session_store.ports import PayloadStorage, Storage
 from session_store.schema import payload_prefix
+from session_store.services.call_ends import Outcome
 from session_store.services.context import NewMessage
 from session_store.services.payloads import INLINE_LIMIT
+from session_store.services.running_calls import NewCall
 from session_store.services.tool_calls import FinishedCall
 from session_store.settings import Settings
 from session_store.storage.attempts import Attempts
@@ -110,6 +114,19 @@ class Large:
         page = self.store.context.page(ALICE, self.session.session_id, PAGE)
         return [message.content for message in page.items]
 
+    def run(self) -> JsonValue:
+        """A large call, begun and completed by one attempt at a moment of its own; its output."""
+        self.clock.pass_(0.001)
+        new = NewCall(tool_call_id="run", tool_name="search", input=LARGE, attempt_id="a")
+        begun = self.store.running_calls.begin(ALICE, self.session.session_id, new)
+        if begun.record is not None:
+            return begun.record.output
+        outcome = Outcome(status=ClaimStatus.COMPLETED, output=[LARGE])
+        complete = self.store.finished_calls.complete
+        id_, fence = self.session.session_id, begun.claim.fence
+        done = complete(ALICE, id_, "run", fence=fence, outcome=outcome)
+        return None if done.record is None else done.record.output
+
     def record(self, call: FinishedCall) -> bool:
         return self.store.tool_calls.record(ALICE, self.session.session_id, call).created
 
@@ -184,6 +201,28 @@ def test_a_process_that_ends_after_the_object_leaves_no_call_and_the_retry_makes
     assert large.store.tool_calls.history(ALICE, large.session.session_id, PAGE)[1].items == ()
     assert large.record(call())
     assert not large.record(call())
+    assert len(large.keys()) == 2
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+@pytest.mark.parametrize("write", ["PutItem", "TransactWriteItems"], ids=["begin", "complete"])
+def test_a_large_running_call_is_run_once_whatever_write_its_worker_ends_at(
+    large: Large, dynamodb: "DynamoDBClient", write: str, *, after: bool
+) -> None:
+    armed = True
+
+    def crash(**_: Any) -> None:
+        if armed:
+            raise CrashError
+
+    dynamodb.meta.events.register(f"{'after-call' if after else 'before-send'}.dynamodb.{write}", crash)
+    with pytest.raises(CrashError):
+        large.run()
+    armed = False
+    assert large.run() == [LARGE]
+    found = recorded(large.store.tool_calls.get(ALICE, large.session.session_id, "run"))
+    assert (found.input, found.output) == (LARGE, [LARGE])
+    assert len(large.store.tool_calls.history(ALICE, large.session.session_id, PAGE)[1].items) == 1
     assert len(large.keys()) == 2
 
 

@@ -27,7 +27,7 @@ from session_store.domain.settlement import Settlement
 from session_store.domain.slide import Slide
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Storage
-from session_store.schema import Callers
+from session_store.schema import Callers, session_pk
 from session_store.settings import Settings
 
 REGION: Final = "us-east-1"
@@ -241,7 +241,7 @@ def a_key_claim(**changes: Any) -> KeyClaim:
         started_at=NOW_MS,
         ttl=key_ttl(NOW_MS),
         author=AUTHOR,
-        session_id=SESSION_ID,
+        target=SESSION_ID,
         operation_id=operation_id(),
         region=REGION,
     )
@@ -250,7 +250,7 @@ def a_key_claim(**changes: Any) -> KeyClaim:
 
 def an_event(session: Session, event_name: str = "SessionDeleted") -> AuditEvent:
     return AuditEvent(
-        session_id=session.session_id,
+        pk=session_pk(session.session_id),
         event_name=event_name,
         at=NOW_MS,
         author=AUTHOR,

@@ -38,12 +38,16 @@ def _keys(partition: Sequence[Attribute], sort: Sequence[Attribute]) -> Any:
     return hashed + ranged
 
 
+def _projection(index: Index) -> Any:
+    if not index.projected:
+        return {"ProjectionType": "KEYS_ONLY"}
+    names = [attribute.value for attribute in index.projected]
+    return {"ProjectionType": "INCLUDE", "NonKeyAttributes": names}
+
+
 def _index(index: Index) -> Any:
     return {
         "IndexName": index.name,
         "KeySchema": _keys(index.partition, index.sort),
-        "Projection": {
-            "ProjectionType": "INCLUDE",
-            "NonKeyAttributes": [attribute.value for attribute in index.projected],
-        },
+        "Projection": _projection(index),
     }

@@ -22,6 +22,7 @@ from session_store.storage.memory_children import MemoryChildren
 from session_store.storage.memory_claims import MemoryClaims, MemoryToolCalls
 from session_store.storage.memory_keys import MemoryKeyedSessions
 from session_store.storage.memory_surroundings import MemoryPayloads
+from session_store.storage.memory_tasks import MemoryKeyedTasks, MemoryTasks
 from tests.support.samples import ALICE, DAY, NOW_MS, REGION, settings
 
 
@@ -49,6 +50,9 @@ class CountingIds:
 
     def session_id(self, region: str) -> str:
         return f"{region_code(region)}-{base64.b32encode(self._bytes(20)).decode().lower()}"
+
+    def task_id(self, region: str) -> str:
+        return self.session_id(region)
 
     def message_id(self, now_ms: int) -> str:
         return self._messages.mint(now_ms)
@@ -88,12 +92,15 @@ class World:
 
     def seen_from(self, region: str, **changes: Any) -> Store:
         """The use cases as another region's function has them, over the same memory."""
+        tasks = MemoryTasks(memory=self.memory)
         storage = Storage(
             sessions=self.sessions,
             keyed=MemoryKeyedSessions(memory=self.memory, sessions=self.sessions),
             messages=MemoryMessages(memory=self.memory),
             tool_calls=MemoryToolCalls(memory=self.memory, sessions=self.sessions),
             claims=MemoryClaims(memory=self.memory),
+            tasks=tasks,
+            keyed_tasks=MemoryKeyedTasks(memory=self.memory, tasks=tasks),
             audit=MemoryAudit(memory=self.memory),
             children=MemoryChildren(memory=self.memory),
             heartbeats=MemoryHeartbeats(memory=self.memory),

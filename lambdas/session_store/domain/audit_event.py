@@ -11,12 +11,13 @@ from session_store.domain.session import Author
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEvent:
-    """``at`` in milliseconds; ``ttl`` (epoch seconds) is the audit's own retention, not the session's.
+    """``pk`` is of the session or task that it tells of. ``at`` in milliseconds.
 
-    ``facts`` are what there is to say of the event; never state, messages or tokens.
+    ``ttl`` (epoch seconds) is the audit's own retention, not the session's. ``facts`` are what
+    there is to say of the event; never state, messages or tokens.
     """
 
-    session_id: str
+    pk: str
     event_name: str
     at: int
     author: Author

@@ -1,24 +1,17 @@
 """The claim machine: whose a piece of work is that must not be done twice, and how it ended.
 
 One machine for tool calls, free idempotency keys and tasks; each kind adds what it
-needs to be found, to be finished and to be answered again. A step takes what is there
-and the time, and says what is to be written and what must still be there for it: an
-adapter makes a condition of that, and whoever is refused judges anew by what was there.
+needs to be found, to be finished and to be answered again. ``claim_steps`` has what may
+become of a claim.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from session_store.domain.session import Author, Owner
-from session_store.domain.times import MILLIS, is_over, iso
-from session_store.errors import (
-    FencedError,
-    IdempotencyMismatchError,
-    InProgressError,
-    NotFoundError,
-    UnreconciledError,
-)
+from session_store.domain.times import MILLIS, is_over
+from session_store.errors import IdempotencyMismatchError, InProgressError
 
 DAY: Final = 86_400
 MIN_LEASE: Final = 1
@@ -39,34 +32,59 @@ SETTLED: Final = frozenset({ClaimStatus.COMPLETED, ClaimStatus.FAILED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnyClaim:
-    """Carries its owner: it outlives what it guards. ``started_at`` in milliseconds, ``ttl`` in seconds."""
+class Leased:
+    """What one attempt at a time holds, until its lease is over: a claim, or a task.
+
+    ``fence`` rises with every attempt, and only the holder of the current one may go on.
+    ``retry_safe``: the work may be done again when nobody knows whether it was done.
+    ``outcome_hash`` is of what the last attempt came to; empty while one is at it.
+    ``ttl`` in seconds, None as long as there is no end.
+    """
+
+    status: StrEnum
+    ttl: int | None
+    author: Author
+    fence: int
+    lease_until_ms: int
+    retry_safe: bool
+    outcome_hash: str = ""
+
+    @property
+    def in_hand(self) -> bool:
+        """Whether an attempt is at it, its lease over or not."""
+        raise NotImplementedError
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing more comes of it."""
+        raise NotImplementedError
+
+    def is_gone(self, now_ms: int) -> bool:
+        return self.ttl is not None and is_over(self.ttl, now_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeasedClaim(Leased):
+    """Carries its owner: it outlives what it guards. ``started_at`` (milliseconds) is the first attempt's."""
 
     owner: Owner
     status: ClaimStatus
     input_hash: str
     started_at: int
     ttl: int
-    author: Author
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeasedClaim(AnyClaim):
-    """A claim that one attempt holds until its lease is over.
-
-    ``fence`` rises with every attempt, and only the holder of the current one may go on.
-    ``started_at`` is the first attempt's. ``retry_safe``: the work may be done again when
-    nobody knows whether it was done. ``outcome_hash`` is empty until the claim is settled.
-    """
-
     attempt_id: str
-    fence: int
-    lease_until_ms: int
-    retry_safe: bool
-    outcome_hash: str = ""
+
+    @property
+    def in_hand(self) -> bool:
+        return self.status is ClaimStatus.IN_PROGRESS
+
+    @property
+    def is_settled(self) -> bool:
+        return self.status in SETTLED
 
 
-ClaimT = TypeVar("ClaimT", bound=LeasedClaim)
+ClaimT = TypeVar("ClaimT", bound=Leased)
+BegunT = TypeVar("BegunT", bound=LeasedClaim)
 
 
 class Standing(Enum):
@@ -75,7 +93,7 @@ class Standing(Enum):
     FREE = auto()
     RUNNING = auto()
     FORSAKEN = auto()
-    """Its lease is over, and the work may be done again."""
+    """Nobody holds it any more, and the work may be done again."""
 
     UNKNOWN = auto()
     """Its lease is over, and what it did must be found out first."""
@@ -87,13 +105,14 @@ class Standing(Enum):
 class ClaimGuard:
     """What must be there for a claim to be written at ``now_ms``.
 
-    No claim, or an expired one, where ``fence`` is None; else one in progress with this
+    No claim, or an expired one, where ``fence`` is None; else one of ``status`` with this
     fence and, where it decides that a lease is over, with this lease.
     """
 
     now_ms: int
     fence: int | None = None
     lease_until_ms: int | None = None
+    status: StrEnum = ClaimStatus.IN_PROGRESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,12 +123,12 @@ class Step(Generic[ClaimT]):
     guard: ClaimGuard | None
 
 
-def standing(held: LeasedClaim | None, *, now_ms: int) -> Standing:
-    if held is None or is_over(held.ttl, now_ms):
+def standing(held: Leased | None, *, now_ms: int) -> Standing:
+    if held is None or held.is_gone(now_ms):
         return Standing.FREE
-    if held.status in SETTLED:
+    if held.is_settled:
         return Standing.SETTLED
-    if not lease_over(held.lease_until_ms, now_ms):
+    if held.in_hand and not lease_over(held.lease_until_ms, now_ms):
         return Standing.RUNNING
     return Standing.FORSAKEN if held.retry_safe else Standing.UNKNOWN
 
@@ -129,125 +148,33 @@ def claim_ttl(*, lease_until_ms: int, at_least: int = 0) -> int:
     return max(at_least, -(-lease_until_ms // MILLIS) + DAY)
 
 
-def admits(held: LeasedClaim | None, guard: ClaimGuard) -> bool:
+def admits(held: Leased | None, guard: ClaimGuard) -> bool:
     """Whether what is there is what the guard asks for."""
-    if held is None or is_over(held.ttl, guard.now_ms):
+    if held is None or held.is_gone(guard.now_ms):
         return guard.fence is None
     return (
-        held.status is ClaimStatus.IN_PROGRESS
+        held.status == guard.status
         and held.fence == guard.fence
         and guard.lease_until_ms in (None, held.lease_until_ms)
     )
 
 
-def begun(fresh: ClaimT, held: ClaimT | None, *, now_ms: int) -> Step[ClaimT]:
-    """The claim that answers an attempt to begin; ``fresh`` is the one that it makes where none is there.
-
-    The same attempt is given its fence again, for an answer may have been lost. A settled
-    claim is the answer itself.
-
-    Raises:
-        IdempotencyMismatchError: the claim is of another input.
-        InProgressError: another attempt holds it, or may by some clock.
-        UnreconciledError: nobody knows whether the work was done.
-    """
-    stands = standing(held, now_ms=now_ms)
-    if held is None or stands is Standing.FREE:
-        return Step(claim=fresh, guard=ClaimGuard(now_ms=now_ms))
-    if held.input_hash != fresh.input_hash:
-        raise IdempotencyMismatchError("The id was used before with another input.")
-    if stands is Standing.SETTLED:
-        return Step(claim=held, guard=None)
-    if stands is Standing.RUNNING and held.attempt_id == fresh.attempt_id:
-        return Step(claim=held, guard=None)
-    check_may_retry(held, now_ms=now_ms)
-    taken = replace(fresh, fence=next_fence(held.fence, now_ms), started_at=held.started_at)
-    return Step(claim=taken, guard=_untouched(held, now_ms))
+def untouched(held: Leased, now_ms: int) -> ClaimGuard:
+    """A heartbeat meanwhile would show that the lease is not over after all."""
+    return ClaimGuard(now_ms=now_ms, fence=held.fence, lease_until_ms=held.lease_until_ms, status=held.status)
 
 
-def check_may_retry(held: LeasedClaim, *, now_ms: int) -> None:
-    """Pass where a claim that is not settled may be taken over.
+class Used(Protocol):
+    """A claim of whatever kind, as the repetition of a request meets it."""
 
-    Raises:
-        InProgressError, UnreconciledError
-    """
-    match standing(held, now_ms=now_ms):
-        case Standing.RUNNING:
-            raise _in_progress(held, now_ms)
-        case Standing.UNKNOWN:
-            raise UnreconciledError(leaseUntil=iso(held.lease_until_ms))
+    @property
+    def status(self) -> ClaimStatus: ...
+
+    @property
+    def input_hash(self) -> str: ...
 
 
-def extended(
-    held: ClaimT | None, *, fence: int, lease_until_ms: int, ttl: int, author: Author, now_ms: int
-) -> Step[ClaimT]:
-    """The claim with a longer lease; a heartbeat that comes late shortens none.
-
-    Raises:
-        NotFoundError, FencedError
-    """
-    current = _held_by(held, fence, now_ms)
-    if current.lease_until_ms >= lease_until_ms:
-        return Step(claim=current, guard=None)
-    longer = replace(current, lease_until_ms=lease_until_ms, ttl=max(current.ttl, ttl), author=author)
-    return Step(claim=longer, guard=ClaimGuard(now_ms=now_ms, fence=fence))
-
-
-def settled(
-    held: ClaimT | None, *, fence: int, status: ClaimStatus, outcome_hash: str, author: Author, now_ms: int
-) -> Step[ClaimT]:
-    """The claim with its outcome. The same outcome again is success, whoever brings it and however late.
-
-    Raises:
-        IdempotencyMismatchError: settled with another outcome, by the same attempt.
-        NotFoundError, FencedError
-    """
-    if repeats(held, outcome_hash=outcome_hash):
-        return Step(claim=_there(held), guard=None)
-    if held is not None and held.fence == fence and standing(held, now_ms=now_ms) is Standing.SETTLED:
-        raise IdempotencyMismatchError("The claim is settled with another outcome.")
-    current = _held_by(held, fence, now_ms)
-    after = replace(current, status=status, outcome_hash=outcome_hash, author=author)
-    return Step(claim=after, guard=ClaimGuard(now_ms=now_ms, fence=fence))
-
-
-def repeats(held: LeasedClaim | None, *, outcome_hash: str) -> bool:
-    """Whether the claim is settled with this very outcome, which holds until it is reaped."""
-    return held is not None and held.status in SETTLED and held.outcome_hash == outcome_hash
-
-
-def reconciled(
-    held: ClaimT | None, *, status: ClaimStatus | None, outcome_hash: str, author: Author, now_ms: int
-) -> Step[ClaimT]:
-    """What somebody found out about a claim of unknown outcome; ``status`` None: it may be tried again.
-
-    The fence rises, so that who held the claim is out in any case.
-
-    Raises:
-        IdempotencyMismatchError: settled, and not so.
-        InProgressError: its lease is running, or it may be begun again without this.
-        NotFoundError
-    """
-    if status is not None and repeats(held, outcome_hash=outcome_hash):
-        return Step(claim=_there(held), guard=None)
-    stands = standing(held, now_ms=now_ms)
-    current = _there(None if stands is Standing.FREE else held)
-    if stands is Standing.SETTLED:
-        raise IdempotencyMismatchError("The claim is settled with another outcome.")
-    if stands is Standing.FORSAKEN and status is None:
-        return Step(claim=current, guard=None)
-    if stands is not Standing.UNKNOWN:
-        raise _in_progress(current, now_ms)
-    fence = next_fence(current.fence, now_ms)
-    known = (
-        replace(current, retry_safe=True, fence=fence, author=author)
-        if status is None
-        else replace(current, status=status, outcome_hash=outcome_hash, fence=fence, author=author)
-    )
-    return Step(claim=known, guard=_untouched(current, now_ms))
-
-
-def check_repeat(held: AnyClaim, *, input_hash: str, mismatch: str) -> None:
+def check_repeat(held: Used, *, input_hash: str, mismatch: str) -> None:
     """Pass where the claim that is there is settled and of the same input: its outcome is the answer.
 
     Raises:
@@ -258,28 +185,3 @@ def check_repeat(held: AnyClaim, *, input_hash: str, mismatch: str) -> None:
         raise IdempotencyMismatchError(mismatch)
     if held.status not in SETTLED:
         raise InProgressError
-
-
-def _there(held: ClaimT | None) -> ClaimT:
-    if held is None:
-        raise NotFoundError("There is no such claim.")
-    return held
-
-
-def _held_by(held: ClaimT | None, fence: int, now_ms: int) -> ClaimT:
-    """The claim, if it is in progress and the fence is its current one."""
-    current = _there(None if standing(held, now_ms=now_ms) is Standing.FREE else held)
-    if current.status in SETTLED or current.fence != fence:
-        raise FencedError
-    return current
-
-
-def _untouched(held: LeasedClaim, now_ms: int) -> ClaimGuard:
-    """A heartbeat meanwhile would show that the lease is not over after all."""
-    return ClaimGuard(now_ms=now_ms, fence=held.fence, lease_until_ms=held.lease_until_ms)
-
-
-def _in_progress(held: LeasedClaim, now_ms: int) -> InProgressError:
-    """Tells when the lease ends, if nothing renews it."""
-    left = -(-(held.lease_until_ms - now_ms) // MILLIS)
-    return InProgressError(leaseUntil=iso(held.lease_until_ms), retryAfter=max(1, left))

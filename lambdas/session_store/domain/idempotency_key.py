@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from session_store.domain.claim import DAY, AnyClaim
+from session_store.domain.claim import DAY, ClaimStatus
 from session_store.domain.json_values import digest
-from session_store.domain.session import Owner
+from session_store.domain.session import Author, Owner
 from session_store.domain.times import seconds
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import InvalidRequestError
@@ -20,14 +20,20 @@ _KEY: Final = re.compile(KEY_PATTERN).fullmatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyClaim(AnyClaim):
+class KeyClaim:
     """That a key was used. Written with the work, or not at all, and so settled from the start.
 
-    ``operation_id`` is the write's own, ``session_id`` the session that it made or changed.
+    ``operation_id`` is the write's own, ``target`` the id of the session or task that it made or changed.
     """
 
     key_hash: str
-    session_id: str
+    owner: Owner
+    status: ClaimStatus
+    input_hash: str
+    started_at: int
+    ttl: int
+    author: Author
+    target: str
     operation_id: str
     region: str
 

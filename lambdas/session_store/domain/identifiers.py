@@ -1,12 +1,14 @@
 """Names: session ids, message ids, and those that callers choose."""
 
 import base64
+import hashlib
 import re
 import threading
 import uuid
 from collections.abc import Callable
 from typing import Final
 
+from session_store.domain.json_values import encode
 from session_store.errors import InvalidRequestError
 
 SESSION_RANDOM_BYTES: Final = 20
@@ -41,6 +43,27 @@ def mint_session_id(*, region: str, random_bytes: RandomBytes) -> str:
     """A new session id: the minting region's code and 160 random bits."""
     random = base64.b32encode(random_bytes(SESSION_RANDOM_BYTES)).decode().lower()
     return f"{region_code(region)}-{random}"
+
+
+def mint_task_id(*, region: str, random_bytes: RandomBytes) -> str:
+    """A new task id, of the form of a session's."""
+    return mint_session_id(region=region, random_bytes=random_bytes)
+
+
+def follower_id(parent: str, *origin: str | int) -> str:
+    """The id of a task that goes with the work of ``parent``, a session or a task: the same for one origin.
+
+    So that work, done again, makes no second one. It is as hard to guess as the parent's id is.
+    """
+    random = hashlib.sha256(encode([parent, *origin])).digest()[:SESSION_RANDOM_BYTES]
+    return f"{parent.partition('-')[0]}-{base64.b32encode(random).decode().lower()}"
+
+
+def check_task_id(value: str) -> str:
+    """Raises InvalidRequestError unless ``value`` has the form of an id that this store mints."""
+    if not _SESSION_ID(value):
+        raise InvalidRequestError("Not the form of a task id", path="taskId")
+    return value
 
 
 def check_session_id(value: str) -> str:

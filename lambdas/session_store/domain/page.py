@@ -49,6 +49,28 @@ class AuditPosition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskMark:
+    """The last task consumed of one partition of an index; ``at`` (milliseconds) is its place there."""
+
+    region: str
+    shard: int
+    queue: str
+    at: int
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPosition:
+    """``lane``: how far the list is with the kinds of places that tasks lie in, one after the other.
+
+    ``marks``: how far it is with each partition of that.
+    """
+
+    lane: str
+    marks: tuple[TaskMark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShardPosition:
     """The last session consumed of one shard of the status/ttl index."""
 

@@ -9,6 +9,7 @@ from session_store.domain.json_values import digest
 from session_store.domain.message import Message
 from session_store.domain.session import Session
 from session_store.domain.session_write import SessionWrite
+from session_store.domain.task import Task
 from session_store.domain.tool_call import TOKEN_LENGTH, Claim, ToolCallRecord
 
 
@@ -27,6 +28,7 @@ class Settlement:
     token: str
     write: SessionWrite | None = None
     messages: tuple[Message, ...] = ()
+    tasks: tuple[Task, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,10 +16,10 @@ class AuditEvents:
     retention: int
     """Seconds that an event is kept."""
 
-    def of(self, caller: Caller, event_name: str, *, session_id: str, at: int) -> AuditEvent:
+    def of(self, caller: Caller, event_name: str, *, pk: str, at: int) -> AuditEvent:
         """``at`` in milliseconds. Its ``operation_id`` serves as the transaction's token too."""
         return AuditEvent(
-            session_id=session_id,
+            pk=pk,
             event_name=event_name,
             at=at,
             author=author_of(caller),

@@ -6,14 +6,17 @@ from enum import StrEnum
 from typing import Final
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import ClaimStatus, Step, reconciled, repeats, settled
+from session_store.domain.claim import ClaimStatus, Step
+from session_store.domain.claim_steps import reconciled, repeats, settled
 from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import Author, Status, author_of, owner_of
 from session_store.domain.session_write import ADVANCE_STATE
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.tool_call import Claim
+from session_store.errors import InvalidRequestError
 from session_store.services.context import Context, NewMessage
+from session_store.services.new_tasks import NewTask, Origin, check_followers, follower_ids
 from session_store.services.running_calls import check_call_id
 from session_store.services.state_limits import check_size
 
@@ -32,13 +35,15 @@ class SessionChange:
     messages: Sequence[NewMessage] = ()
     to: Status | None = None
     expected_version: int | None = None
+    tasks: Sequence[NewTask] = ()
 
     @property
     def meaning(self) -> JsonValue:
         done = self.operations
         state = None if done is None else [done.set, list(done.remove), done.increment, done.append]
         messages = [[message.message_id, message.content] for message in self.messages]
-        return [state, messages, self.to, self.expected_version]
+        tasks = [task.meaning for task in self.tasks]
+        return [state, messages, self.to, self.expected_version, tasks]
 
 
 NO_CHANGE: Final = SessionChange()
@@ -85,6 +90,10 @@ class CallEnd:
     def message_ids(self) -> list[str]:
         return [message.message_id for message in self.change.messages if message.message_id]
 
+    def task_ids(self, claim: Claim) -> list[str]:
+        """Of the tasks that go with the call, as ``claim`` ends it."""
+        return follower_ids(len(self.change.tasks), task_origin(claim))
+
     def is_repeated(self, claim: Claim) -> bool:
         """Whether the caller's own claim is settled with this very outcome."""
         mine = claim.owner == owner_of(self.caller)
@@ -106,11 +115,16 @@ class CallEnd:
         )
 
 
+def task_origin(claim: Claim) -> Origin:
+    return claim.session_id, "tool-call", claim.tool_call_id, claim.fence
+
+
 def check_end(end: CallEnd, context: Context) -> None:
     """Judge what can be judged before anything is read.
 
     Raises:
         InvalidRequestError, PayloadTooLargeError
+        ForbiddenError: an approval that nobody in particular asks for.
     """
     check_session_id(end.session_id)
     check_call_id(end.tool_call_id)
@@ -118,6 +132,11 @@ def check_end(end: CallEnd, context: Context) -> None:
         context.payloads.check(end.outcome.output, path="$.output")
         context.payloads.check(end.outcome.error, path="$.error")
     context.check(end.change.messages)
+    check_followers(end.caller, end.change.tasks, at="$.tasks")
+    for position, task in enumerate(end.change.tasks):
+        if task.session_id not in (None, end.session_id):
+            path = f"$.tasks[{position}].sessionId"
+            raise InvalidRequestError("A task that goes with a call is in its session", path=path)
     done = end.change.operations
     if done is not None:
         check_size([done.set, done.remove, done.increment, done.append])

@@ -18,6 +18,7 @@ from session_store.domain.session_end import SessionEnd
 from session_store.domain.times import end_of_second, iso, seconds
 from session_store.errors import SessionStillThereError, UnavailableError, UnfinishedError
 from session_store.ports import AuditStorage, ChildStorage, EventBus, PayloadStorage, SessionStorage
+from session_store.schema import session_pk
 from session_store.services.revocation import Revocations
 
 PRINCIPAL: Final = "session-store expiry-cleanup"
@@ -112,7 +113,7 @@ class Cleanup:
         milliseconds: the summary stands at the end of that second, behind it.
         """
         return AuditEvent(
-            session_id=end.session_id,
+            pk=session_pk(end.session_id),
             event_name=NoticeName.SESSION_ENDED,
             at=end_of_second(end.ended_at),
             author=Author(principal=PRINCIPAL, request_id=request_id),

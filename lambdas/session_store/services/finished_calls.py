@@ -1,5 +1,6 @@
 """Tool calls that end: with an outcome, or by somebody who found out what it was."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller
@@ -28,13 +29,14 @@ from session_store.services.settling import Settling
 class Finished:
     """``record`` is None where the call may be tried again, ``session`` where it is gone.
 
-    ``done``: by this request.
+    ``done``: by this request. ``tasks``: ids of those that were created with it.
     """
 
     claim: Claim
     record: ToolCallRecord | None
     session: Session | None
     done: bool
+    tasks: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +132,8 @@ class FinishedCalls:
             session = self.access.used(end.caller, self.access.seen_at_home(end.caller, there))
         except (MisdirectedError, SessionNotFoundError):
             session = None
-        return Finished(claim=claim, record=whole, session=session, done=False)
+        tasks = end.task_ids(claim)
+        return Finished(claim=claim, record=whole, session=session, done=False, tasks=tasks)
 
     def _done(self, end: CallEnd, settlement: Settlement, session: Session, whole: Claim) -> Finished:
         after = session if settlement.write is None else self._after_commit(end)
@@ -139,7 +142,8 @@ class FinishedCalls:
         kept = settlement.record
         record = None if kept is None else as_given(self._as_sent(end, kept), input=whole.input)
         claim = replace(settlement.claim, input=whole.input)
-        return Finished(claim=claim, record=record, session=after, done=True)
+        tasks = end.task_ids(claim)
+        return Finished(claim=claim, record=record, session=after, done=True, tasks=tasks)
 
     def _as_sent(self, end: CallEnd, record: ToolCallRecord) -> ToolCallRecord:
         sent = end.outcome

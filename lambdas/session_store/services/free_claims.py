@@ -5,17 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import (
-    SETTLED,
-    ClaimStatus,
-    Standing,
-    Step,
-    begun,
-    extended,
-    reconciled,
-    settled,
-    standing,
-)
+from session_store.domain.claim import SETTLED, ClaimStatus, Standing, Step, standing
+from session_store.domain.claim_steps import begun, extended, reconciled, settled
 from session_store.domain.free_claim import (
     DEFAULT_RETENTION,
     LONGEST_RETENTION,

@@ -105,7 +105,7 @@ def _claim(caller: Caller, birth: Birth, *, route: str, key: str, made_of: JsonV
         started_at=birth.at,
         ttl=key_ttl(birth.at),
         author=author_of(caller),
-        session_id=birth.session_id,
+        target=birth.session_id,
         operation_id=birth.operation_id,
         region=birth.region,
     )
@@ -113,7 +113,7 @@ def _claim(caller: Caller, birth: Birth, *, route: str, key: str, made_of: JsonV
 
 def _birth(claim: KeyClaim) -> Birth:
     return Birth(
-        session_id=claim.session_id,
+        session_id=claim.target,
         operation_id=claim.operation_id,
         at=claim.started_at,
         region=claim.region,

@@ -3,16 +3,8 @@
 from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import (
-    SETTLED,
-    ClaimStatus,
-    Standing,
-    Step,
-    begun,
-    claim_ttl,
-    extended,
-    standing,
-)
+from session_store.domain.claim import SETTLED, ClaimStatus, Standing, Step, claim_ttl, standing
+from session_store.domain.claim_steps import begun, extended
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import WRITABLE, Session, Status, author_of, owner_of
@@ -183,13 +175,13 @@ class RunningCalls:
         self.access.used(caller, kept)
         return replace(claim, input=None)
 
-    def recovery(self, caller: Caller, session_id: str) -> Recovery:
+    def recovery(self, caller: Caller, session_id: str, *, at_least: int = 0) -> Recovery:
         """The calls of a session that are not settled, the oldest first.
 
         Raises:
             MisdirectedError, SessionNotFoundError
         """
-        session = self.access.found(caller, session_id)
+        session = self.access.found(caller, session_id, at_least=at_least)
         now_ms = self.clock.now_ms()
         claims = sorted(self.storage.unsettled(session_id), key=lambda claim: claim.started_at)
         unknown = [claim for claim in claims if standing(claim, now_ms=now_ms) is Standing.UNKNOWN]

@@ -30,6 +30,7 @@ from session_store.domain.session_write import (
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.times import seconds
 from session_store.ports import Clock, Ids, SessionStorage
+from session_store.schema import session_pk
 from session_store.services.access import SessionAccess, check_operator
 from session_store.services.audit_events import AuditEvents
 from session_store.services.births import Birth, NewSession, born
@@ -140,9 +141,8 @@ class Sessions:
             VersionConflictError, SessionNotFoundError
         """
         guard = self._guard(caller, ANY_STATUS, version)
-        event = self.events.of(
-            caller, "SessionDeleted", session_id=check_session_id(session_id), at=guard.now_ms
-        )
+        pk = session_pk(check_session_id(session_id))
+        event = self.events.of(caller, "SessionDeleted", pk=pk, at=guard.now_ms)
         self.storage.delete(session_id, guard, event)
 
     def list_expiring(

@@ -17,10 +17,12 @@ from session_store.domain.session_write import (
 from session_store.domain.settlement import CallSight, Settlement, settlement_token
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import SessionClosedError, VersionConflictError
+from session_store.schema import session_pk
 from session_store.services.audit_events import AuditEvents
-from session_store.services.call_ends import CallEnd, Ending, Outcome
+from session_store.services.call_ends import CallEnd, Ending, Outcome, task_origin
 from session_store.services.call_payloads import stored
 from session_store.services.context import Context, off_time, refuse_conflicts
+from session_store.services.new_tasks import followers_of
 from session_store.services.payloads import Payloads
 
 EVENTS: Final = {
@@ -57,7 +59,8 @@ class Settling:
             outcome_hash=end.outcome_hash,
             known_messages=len(end.change.messages) - len(messages),
         )
-        event = self.events.of(end.caller, EVENTS[end.operation], session_id=session.session_id, at=now_ms)
+        pk = session_pk(session.session_id)
+        event = self.events.of(end.caller, EVENTS[end.operation], pk=pk, at=now_ms)
         facts = {"toolCallId": held.tool_call_id, "fence": held.fence, "status": step.claim.status}
         is_open = step.claim.status not in SETTLED
         outcome, author = end.outcome, author_of(end.caller)
@@ -73,6 +76,14 @@ class Settling:
             token=token,
             write=write,
             messages=tuple(self.context.stored(messages)),
+            tasks=followers_of(
+                end.caller,
+                end.change.tasks,
+                origin=task_origin(held),
+                session_id=session.session_id,
+                region=self.region,
+                now_ms=now_ms,
+            ),
         )
 
     def _messages(self, end: CallEnd, sight: CallSight, session: Session, now_ms: int) -> list[Message]:

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
-from session_store.domain.claim import SETTLED, ClaimStatus, begun, check_repeat, claim_ttl
+from session_store.domain.claim import SETTLED, ClaimStatus, check_repeat, claim_ttl
+from session_store.domain.claim_steps import begun
 from session_store.domain.identifiers import check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS
@@ -23,6 +24,7 @@ from session_store.errors import (
     ThrottledError,
 )
 from session_store.ports import Clock, ToolCallStorage
+from session_store.schema import session_pk
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
 from session_store.services.call_payloads import PARTS, as_given, opened, stored
@@ -85,7 +87,7 @@ class ToolCalls:
             return self._replayed_after_the_end(caller, session_id, call, error)
         now_ms = self.clock.now_ms()
         _check_start(call, now_ms)
-        event = self.events.of(caller, "ToolCallRecorded", session_id=session_id, at=now_ms)
+        event = self.events.of(caller, "ToolCallRecorded", pk=session_pk(session_id), at=now_ms)
         claim, record = _settled(session, call, author_of(caller), now_ms, event.operation_id)
         recorded = self._written(claim, stored(self.payloads, record), event, call, now_ms)
         self.access.used(caller, session)

@@ -8,7 +8,7 @@ from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.differences import Difference, Operation
 from session_store.domain.json_values import JsonValue, decode_stored, encode
 from session_store.domain.times import from_iso, iso
-from session_store.schema import Attribute, Entity, audit_change_sk, audit_event_sk, session_pk
+from session_store.schema import Attribute, Entity, audit_change_sk, audit_event_sk
 from session_store.storage.codec import Item, from_item, to_item
 
 A: Final = Attribute
@@ -24,7 +24,7 @@ def audit_event_item(event: AuditEvent) -> Item:
     facts: dict[str, JsonValue] = {A.FACTS: encode(event.facts).decode()} if event.facts else {}
     return to_item(
         {
-            A.PK: session_pk(event.session_id),
+            A.PK: event.pk,
             A.SK: audit_event_sk(at, event.event_name, event.operation_id),
             A.ENTITY: Entity.AUDIT_EVENT,
             A.KIND: EVENT,

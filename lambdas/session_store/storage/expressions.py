@@ -71,7 +71,14 @@ def is_admitted(terms: Terms, guard: ClaimGuard) -> str:
     """What the guard of a claim asks for (``domain.claim.admits``)."""
     if guard.fence is None:
         return is_absent(terms, guard.now_ms)
-    clauses = [is_alive(terms, guard.now_ms), is_unsettled(terms), is_fenced_by(terms, guard.fence)]
+    return all_of(is_alive(terms, guard.now_ms), stands_as(terms, guard))
+
+
+def stands_as(terms: Terms, guard: ClaimGuard) -> str:
+    """It has the status, the fence and, where that decides, the lease that the guard names."""
+    clauses = [f"{terms.name(A.CLAIM_STATUS)} = {terms.value(guard.status)}"]
+    if guard.fence is not None:
+        clauses.append(is_fenced_by(terms, guard.fence))
     if guard.lease_until_ms is not None:
         clauses.append(is_leased_until(terms, guard.lease_until_ms))
     return all_of(*clauses)

@@ -26,6 +26,7 @@ from session_store.domain.page import (
 from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
 from session_store.domain.session_write import Guard, SessionWrite, already_done, changed, violation
 from session_store.domain.slide import Slide, slid, slides
+from session_store.domain.task import Task
 from session_store.domain.times import is_over
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import PayloadTooLargeError, SessionNotFoundError
@@ -50,6 +51,7 @@ from session_store.storage.memory_pages import (
     paged,
     summary_of,
 )
+from session_store.storage.memory_tasks import MemoryKeyedTasks, MemoryTasks
 from session_store.storage.session_items import session_item
 
 
@@ -68,6 +70,7 @@ class Memory:
     changes: dict[tuple[str, str], AuditChange] = field(default_factory=dict)
     """By stream and sequence number."""
     erasures: dict[str, Erasure] = field(default_factory=dict)
+    tasks: dict[str, Task] = field(default_factory=dict)
     heartbeats: dict[str, Heartbeat] = field(default_factory=dict)
     """By region."""
 
@@ -229,12 +232,15 @@ def memory_storage() -> Storage:
     """An empty store."""
     memory = Memory()
     sessions = MemorySessions(memory=memory)
+    tasks = MemoryTasks(memory=memory)
     return Storage(
         sessions=sessions,
         keyed=MemoryKeyedSessions(memory=memory, sessions=sessions),
         messages=MemoryMessages(memory=memory),
         tool_calls=MemoryToolCalls(memory=memory, sessions=sessions),
         claims=MemoryClaims(memory=memory),
+        tasks=tasks,
+        keyed_tasks=MemoryKeyedTasks(memory=memory, tasks=tasks),
         audit=MemoryAudit(memory=memory),
         children=MemoryChildren(memory=memory),
         heartbeats=MemoryHeartbeats(memory=memory),

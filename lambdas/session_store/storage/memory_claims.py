@@ -41,12 +41,15 @@ class MemoryToolCalls:
             held = self.memory.claims.get((claim.session_id, claim.tool_call_id))
             if not admits(held, settlement.guard) or any(map(self._is_taken, settlement.messages)):
                 return False
+            if any(task.task_id in self.memory.tasks for task in settlement.tasks):
+                return False
             if settlement.write is not None:
                 self.sessions.write(settlement.write)
             self.put(claim, settlement.guard)
             self.memory.events.append(settlement.event)
             messages = self.memory.messages.setdefault(claim.session_id, {})
             messages.update({message.message_id: message for message in settlement.messages})
+            self.memory.tasks.update({task.task_id: task for task in settlement.tasks})
             if settlement.record is not None:
                 self._of(claim.session_id)[_record_key(settlement.record)] = settlement.record
             return True

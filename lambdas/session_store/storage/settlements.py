@@ -13,6 +13,7 @@ from session_store.storage.codec import Item, item_size
 from session_store.storage.expressions import Terms, is_admitted
 from session_store.storage.message_table import message_put
 from session_store.storage.session_updates import refused_transaction, session_or_none, transacted_update
+from session_store.storage.task_items import new_task_put
 
 MAX_ITEMS: Final = 100
 MAX_BYTES: Final = 4 * 1024 * 1024
@@ -30,6 +31,7 @@ class Settlements:
     client: Client
     audit_table: str
     region: str
+    shards: int
 
     def settle(self, settlement: Settlement) -> bool:
         """As ``ports.ToolCallStorage.settle``.
@@ -58,6 +60,7 @@ class Settlements:
             items.append({"Put": {"TableName": table, "Item": record_item(settlement.record, region=region)}})
         items.append({"Put": {"TableName": self.audit_table, "Item": audit_event_item(settlement.event)}})
         items += [message_put(message, table=table, region=region) for message in settlement.messages]
+        items += [new_task_put(task, table=table, shards=self.shards) for task in settlement.tasks]
         if settlement.write is not None:
             items.append(transacted_update(settlement.write, table=table))
         return items

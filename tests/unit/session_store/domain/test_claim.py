@@ -13,15 +13,12 @@ from session_store.domain.claim import (
     LeasedClaim,
     Standing,
     admits,
-    begun,
     claim_ttl,
-    extended,
     lease_over,
     next_fence,
-    reconciled,
-    settled,
     standing,
 )
+from session_store.domain.claim_steps import begun, extended, reconciled, settled
 from session_store.errors import (
     FencedError,
     IdempotencyMismatchError,

@@ -7,18 +7,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from session_store.domain.claim import (
-    SETTLED,
-    ClaimStatus,
-    LeasedClaim,
-    Step,
-    admits,
-    begun,
-    claim_ttl,
-    extended,
-    reconciled,
-    settled,
-)
+from session_store.domain.claim import SETTLED, ClaimStatus, LeasedClaim, Step, admits, claim_ttl
+from session_store.domain.claim_steps import begun, extended, reconciled, settled
 from session_store.errors import StoreError
 from tests.support.samples import AUTHOR, NOW_MS, OWNER
 

@@ -10,6 +10,7 @@ from session_store.errors import (
     SessionNotFoundError,
     VersionConflictError,
 )
+from session_store.schema import session_pk
 from tests.support.samples import ALICE, AUDIT_RETENTION, BOB, NOW_MS, NOW_SECONDS, REGION
 from tests.support.world import World
 
@@ -89,7 +90,7 @@ def test_a_deletion_leaves_an_event_that_names_the_actor(world: World) -> None:
     world.store.sessions.delete(ALICE, session_id)
     (event,) = world.memory.events
     assert event == AuditEvent(
-        session_id=session_id,
+        pk=session_pk(session_id),
         event_name="SessionDeleted",
         at=NOW_MS,
         author=author_of(ALICE),

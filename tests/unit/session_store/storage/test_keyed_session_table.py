@@ -9,7 +9,8 @@ import pytest
 from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
 from session_store.storage.attempts import Attempts
 from session_store.storage.client import Client, TransactionRefusedError
-from session_store.storage.keyed_session_table import CLAIM, MEETINGS, KeyedSessionTable
+from session_store.storage.keyed_session_table import KeyedSessionTable
+from session_store.storage.keyed_writes import CLAIM, MEETINGS
 from tests.support.samples import a_key_claim, a_session
 
 

@@ -1,0 +1,124 @@
+"""Tasks and approvals: work that waits for whoever takes it, and questions that wait for an answer."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from session_store.domain.claim import DAY, SKEW_MARGIN_MS, Leased
+from session_store.domain.json_values import JsonValue
+
+MAX_ATTEMPTS: Final = 5
+FIRST_BACK_OFF: Final = 10
+"""Seconds until a task may be taken again whose first attempt failed; each later failure doubles them."""
+
+DEFAULT_RETENTION: Final = 90 * DAY
+LONGEST_RETENTION_DAYS: Final = 3650
+LONGEST_DELAY: Final = 30 * DAY
+"""Seconds that a failed task may be put off by who failed it."""
+
+MAX_NEXT: Final = 25
+"""Tasks that one transaction creates beside what it is for."""
+
+MAX_COMMENT: Final = 2000
+
+
+class TaskKind(StrEnum):
+    TASK = "task"
+    APPROVAL = "approval"
+
+
+class TaskStatus(StrEnum):
+    PENDING = "pending"
+    CLAIMED = "claimed"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+
+
+OPEN: Final = frozenset({TaskStatus.PENDING, TaskStatus.CLAIMED})
+DECISIONS: Final = frozenset({TaskStatus.APPROVED, TaskStatus.REJECTED})
+STATUSES: Final = {
+    TaskKind.TASK: OPEN | {TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.CANCELLED},
+    TaskKind.APPROVAL: DECISIONS | {TaskStatus.PENDING, TaskStatus.EXPIRED, TaskStatus.CANCELLED},
+}
+"""What each kind may be."""
+
+
+class Lapse(StrEnum):
+    """Why a task failed that nobody failed: its ``error`` is ``{"reason": ...}``."""
+
+    DEADLINE = "deadline-passed"
+    LEASE = "last-lease-over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(Leased):
+    """Instants in milliseconds. It may always be done again; ``fence`` is 0 until it is first taken.
+
+    ``requester``, ``worker`` and ``decided_by`` are subjects of its ``tenant``. ``next_at``: when a pending
+    one is due, when the lease of a held one ends, when it ended. ``error`` is the last failed attempt's.
+    ``retain``: seconds that it stays when it is over.
+    """
+
+    status: TaskStatus
+    ttl: int | None = None
+    fence: int = 0
+    lease_until_ms: int = 0
+    retry_safe: bool = True
+    task_id: str
+    kind: TaskKind
+    tenant: str
+    requester: str
+    queue: str
+    payload: JsonValue
+    result: JsonValue = None
+    error: JsonValue = None
+    worker: str | None = None
+    attempts: int = 0
+    session_id: str | None = None
+    created_at: int
+    due_at: int
+    next_at: int
+    deadline: int | None = None
+    ended_at: int | None = None
+    decided_by: str | None = None
+    comment: str | None = None
+    retain: int = DEFAULT_RETENTION
+    home_region: str
+
+    @property
+    def in_hand(self) -> bool:
+        return self.status is TaskStatus.CLAIMED
+
+    @property
+    def is_settled(self) -> bool:
+        return self.status not in OPEN
+
+
+def takeable_from(task: Task) -> int:
+    """When somebody may take it: a lease that is over must be over by every clock."""
+    return task.lease_until_ms + SKEW_MARGIN_MS if task.in_hand else task.next_at
+
+
+def lapses_at(task: Task) -> int | None:
+    """When it ends if nobody does anything about it; None where it waits for ever, or is over.
+
+    A deadline ends what nobody has in hand; a last attempt that died ends with its lease.
+    """
+    if task.is_settled:
+        return None
+    if not task.in_hand:
+        return task.deadline
+    free = takeable_from(task)
+    if task.attempts >= MAX_ATTEMPTS:
+        return free
+    return None if task.deadline is None else max(task.deadline, free)
+
+
+def back_off(attempts: int) -> int:
+    """Seconds until the next attempt, after so many that failed."""
+    seconds: int = FIRST_BACK_OFF * 2 ** (attempts - 1)
+    return seconds

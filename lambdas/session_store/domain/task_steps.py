@@ -1,0 +1,153 @@
+"""What may become of a task: the claim machine's steps, with what a task adds to them."""
+
+from dataclasses import replace
+
+from session_store.domain.claim import Standing, Step, next_fence, standing, untouched
+from session_store.domain.claim_steps import extended, overruled, settled
+from session_store.domain.json_values import JsonValue
+from session_store.domain.session import Author
+from session_store.domain.task import (
+    MAX_ATTEMPTS,
+    Lapse,
+    Task,
+    TaskKind,
+    TaskStatus,
+    back_off,
+    lapses_at,
+    takeable_from,
+)
+from session_store.domain.times import MILLIS, seconds
+from session_store.errors import AlreadyDecidedError, InvalidTransitionError
+
+
+def taken(task: Task, *, worker: str, lease_seconds: int, author: Author, now_ms: int) -> Step[Task] | None:
+    """The task in the hands of ``worker``; None where it is not to be had now."""
+    free = standing(task, now_ms=now_ms) is Standing.FORSAKEN and now_ms >= takeable_from(task)
+    if task.kind is not TaskKind.TASK or not free:
+        return None
+    until = now_ms + lease_seconds * MILLIS
+    held = replace(
+        task,
+        status=TaskStatus.CLAIMED,
+        fence=next_fence(task.fence, now_ms),
+        lease_until_ms=until,
+        next_at=until,
+        attempts=task.attempts + 1,
+        worker=worker,
+        outcome_hash="",
+        author=author,
+    )
+    return Step(claim=held, guard=untouched(task, now_ms))
+
+
+def held_longer(
+    task: Task | None, *, fence: int, lease_seconds: int, author: Author, now_ms: int
+) -> Step[Task]:
+    """Raises:
+    NotFoundError, FencedError
+    """
+    until = now_ms + lease_seconds * MILLIS
+    step = extended(task, fence=fence, lease_until_ms=until, author=author, now_ms=now_ms)
+    return replace(step, claim=replace(step.claim, next_at=step.claim.lease_until_ms))
+
+
+def completed(
+    task: Task | None, *, fence: int, result: JsonValue, outcome_hash: str, author: Author, now_ms: int
+) -> Step[Task]:
+    """Raises:
+    NotFoundError, FencedError, IdempotencyMismatchError
+    """
+    step = settled(
+        task,
+        fence=fence,
+        status=TaskStatus.COMPLETED,
+        outcome_hash=outcome_hash,
+        author=author,
+        now_ms=now_ms,
+    )
+    return step if step.guard is None else _over(step, now_ms, result=result, error=None)
+
+
+def failed(
+    task: Task | None,
+    *,
+    fence: int,
+    error: JsonValue,
+    retry_in: int | None,
+    outcome_hash: str,
+    author: Author,
+    now_ms: int,
+) -> Step[Task]:
+    """The task to be taken again after ``retry_in`` seconds, or a growing pause; failed after the last try.
+
+    Raises:
+        NotFoundError, FencedError, IdempotencyMismatchError
+    """
+    last = task is not None and task.attempts >= MAX_ATTEMPTS
+    status = TaskStatus.FAILED if last else TaskStatus.PENDING
+    step = settled(task, fence=fence, status=status, outcome_hash=outcome_hash, author=author, now_ms=now_ms)
+    if step.guard is None:
+        return step
+    if last:
+        return _over(step, now_ms, error=error)
+    pause = back_off(step.claim.attempts) if retry_in is None else retry_in
+    again = replace(step.claim, error=error, worker=None, next_at=now_ms + pause * MILLIS)
+    return replace(step, claim=again)
+
+
+def cancelled(task: Task, *, author: Author, now_ms: int) -> Step[Task]:
+    """Raises:
+    InvalidTransitionError: it is over already, and not so.
+    """
+    if task.status is TaskStatus.CANCELLED:
+        return Step(claim=task, guard=None)
+    if task.is_settled:
+        raise InvalidTransitionError(
+            from_status=task.status, to=TaskStatus.CANCELLED, what=f"This {task.kind}"
+        )
+    step = overruled(task, status=TaskStatus.CANCELLED, outcome_hash="", author=author, now_ms=now_ms)
+    return _over(step, now_ms)
+
+
+def decided(
+    task: Task,
+    *,
+    decision: TaskStatus,
+    decided_by: str,
+    comment: str | None,
+    author: Author,
+    now_ms: int,
+) -> Step[Task]:
+    """Being decided so already is success, whoever did it.
+
+    Raises:
+        AlreadyDecidedError: the other way, or withdrawn, or its deadline has passed.
+    """
+    if task.status is decision:
+        return Step(claim=task, guard=None)
+    overdue = task.deadline is not None and now_ms >= task.deadline
+    if task.is_settled or overdue:
+        status = task.status if task.is_settled else TaskStatus.EXPIRED
+        raise AlreadyDecidedError(status=status)
+    step = overruled(task, status=decision, outcome_hash="", author=author, now_ms=now_ms)
+    return _over(step, now_ms, decided_by=decided_by, comment=comment)
+
+
+def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
+    """The end that comes by itself; None where it has not come."""
+    at = lapses_at(task)
+    if at is None or now_ms < at:
+        return None
+    if task.kind is TaskKind.APPROVAL:
+        step = overruled(task, status=TaskStatus.EXPIRED, outcome_hash="", author=author, now_ms=now_ms)
+        return _over(step, now_ms)
+    step = overruled(task, status=TaskStatus.FAILED, outcome_hash="", author=author, now_ms=now_ms)
+    reason = Lapse.LEASE if task.attempts >= MAX_ATTEMPTS else Lapse.DEADLINE
+    return _over(step, now_ms, error={"reason": reason.value})
+
+
+def _over(step: Step[Task], now_ms: int, **told: JsonValue) -> Step[Task]:
+    """From now on it is kept for as long as it was to be."""
+    task = step.claim
+    over = replace(task, **told, next_at=now_ms, ended_at=now_ms, ttl=seconds(now_ms) + task.retain)
+    return replace(step, claim=over)

@@ -1,0 +1,41 @@
+"""What is written of tasks together, and which of them a list is of."""
+
+from dataclasses import dataclass
+
+from session_store.domain.audit_event import AuditEvent
+from session_store.domain.claim import ClaimGuard
+from session_store.domain.task import OPEN, Task, TaskKind, TaskStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSettlement:
+    """The end of a task with what goes with it, all or nothing. ``guard`` is of the task."""
+
+    task: Task
+    guard: ClaimGuard
+    token: str
+    followers: tuple[Task, ...] = ()
+    event: AuditEvent | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFilter:
+    """``status`` None: those that are open, pending or claimed. What else is None is any."""
+
+    queue: str | None = None
+    status: TaskStatus | None = None
+    kind: TaskKind | None = None
+    session_id: str | None = None
+
+    @property
+    def of_open_ones(self) -> bool:
+        return self.status is None or self.status in OPEN
+
+    def takes(self, task: Task) -> bool:
+        """Whether it is one of those, as it is now."""
+        return (
+            self.queue in (None, task.queue)
+            and (task.status in OPEN if self.status is None else task.status is self.status)
+            and self.kind in (None, task.kind)
+            and self.session_id in (None, task.session_id)
+        )

@@ -1,0 +1,77 @@
+"""Tasks created under an idempotency key: once for ever, and answered again."""
+
+from dataclasses import dataclass
+
+from session_store.domain.caller import Caller
+from session_store.domain.claim import ClaimStatus, check_repeat
+from session_store.domain.idempotency_key import KeyClaim, check_key, key_hash, key_ttl
+from session_store.domain.json_values import digest
+from session_store.domain.session import author_of, owner_of
+from session_store.domain.task import Task
+from session_store.domain.times import is_over
+from session_store.errors import MisdirectedError, SessionNotFoundError
+from session_store.ports import KeyedTaskStorage
+from session_store.services.keyed_sessions import MISMATCH
+from session_store.services.new_tasks import NewTask, TaskBirth, check_new, task_of
+from session_store.services.tasks import Tasks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnceTask:
+    """``replayed``: the key had been used before, and nothing was done now."""
+
+    task: Task
+    replayed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedTasks:
+    storage: KeyedTaskStorage
+    tasks: Tasks
+
+    def create(self, caller: Caller, new: NewTask, *, key: str) -> OnceTask:
+        """As ``Tasks.create``, once for a key of this region; a replay is the task as it was made.
+
+        So it is also when the task's session has ended.
+
+        Raises:
+            IdempotencyMismatchError: the key was used for another task.
+            ForbiddenError, InvalidRequestError, PayloadTooLargeError, SessionNotFoundError, MisdirectedError
+        """
+        check_new(caller, new)
+        birth = self.tasks.birth()
+        claim = self._claim(caller, new, birth, key)
+        try:
+            session = self.tasks.session_of(caller, new)
+        except (MisdirectedError, SessionNotFoundError):
+            held = self.storage.read_claim(claim.key_hash)
+            if held is None or is_over(held.ttl, birth.at):
+                raise
+            return self._replayed(caller, new, claim, held)
+        task = task_of(caller, new, birth)
+        held = self.storage.create(task, claim)
+        if session is not None:
+            self.tasks.sessions.used(caller, session)
+        if held is not None:
+            return self._replayed(caller, new, claim, held)
+        return OnceTask(task=task, replayed=False)
+
+    def _claim(self, caller: Caller, new: NewTask, birth: TaskBirth, key: str) -> KeyClaim:
+        owner = owner_of(caller)
+        return KeyClaim(
+            key_hash=key_hash(owner, route=f"POST /tasks {birth.region}", key=check_key(key)),
+            owner=owner,
+            status=ClaimStatus.COMPLETED,
+            input_hash=digest(new.meaning),
+            started_at=birth.at,
+            ttl=key_ttl(birth.at),
+            author=author_of(caller),
+            target=birth.task_id,
+            operation_id=self.tasks.ids.operation_id(),
+            region=birth.region,
+        )
+
+    def _replayed(self, caller: Caller, new: NewTask, claim: KeyClaim, held: KeyClaim) -> OnceTask:
+        check_repeat(held, input_hash=claim.input_hash, mismatch=MISMATCH)
+        birth = TaskBirth(task_id=held.target, at=held.started_at, region=held.region)
+        return OnceTask(task=task_of(caller, new, birth), replayed=True)

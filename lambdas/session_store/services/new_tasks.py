@@ -1,0 +1,132 @@
+"""What a new task is made of, wherever it is made: alone, after another, or as a tool call ends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from session_store.domain.caller import NO_SUBJECT, Caller
+from session_store.domain.claim import DAY
+from session_store.domain.identifiers import check_identifier, follower_id
+from session_store.domain.json_values import JsonValue
+from session_store.domain.session import author_of
+from session_store.domain.task import (
+    DEFAULT_RETENTION,
+    LONGEST_RETENTION_DAYS,
+    MAX_NEXT,
+    Task,
+    TaskKind,
+    TaskStatus,
+)
+from session_store.errors import ForbiddenError, InvalidRequestError
+from session_store.services.payloads import check_inline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTask:
+    """``due_at`` and ``deadline`` in milliseconds; without the one it is due at once.
+
+    ``retain_days``: how long it stays when it is over.
+    """
+
+    queue: str
+    payload: JsonValue
+    kind: TaskKind = TaskKind.TASK
+    due_at: int | None = None
+    deadline: int | None = None
+    session_id: str | None = None
+    retain_days: int = DEFAULT_RETENTION // DAY
+
+    @property
+    def meaning(self) -> JsonValue:
+        return [
+            self.kind,
+            self.queue,
+            self.payload,
+            self.due_at,
+            self.deadline,
+            self.session_id,
+            self.retain_days,
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskBirth:
+    """What a new task does not take from its body. ``at`` in milliseconds."""
+
+    task_id: str
+    at: int
+    region: str
+
+
+Origin = tuple[str, *tuple[str | int, ...]]
+"""The work that tasks go with: the id of its session or task first, then what tells it from all other."""
+
+
+def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
+    """``at``: where its body stands.
+
+    Raises:
+        InvalidRequestError, PayloadTooLargeError
+        ForbiddenError: an approval by nobody in particular: whoever decides it must be another.
+    """
+    check_identifier(new.queue, path=f"{at}.queue")
+    check_inline({f"{at}.payload": new.payload})
+    if not 1 <= new.retain_days <= LONGEST_RETENTION_DAYS:
+        detail = f"Must be 1 to {LONGEST_RETENTION_DAYS} days"
+        raise InvalidRequestError(detail, path=f"{at}.retainDays")
+    if new.kind is TaskKind.APPROVAL and caller.subject == NO_SUBJECT:
+        raise ForbiddenError("An approval needs a named subject that asks for it.")
+
+
+def check_followers(caller: Caller, news: Sequence[NewTask], *, at: str) -> None:
+    """As ``check_new``, of each."""
+    if len(news) > MAX_NEXT:
+        raise InvalidRequestError(f"At most {MAX_NEXT} tasks", path=at)
+    for position, new in enumerate(news):
+        check_new(caller, new, at=f"{at}[{position}]")
+
+
+def task_of(caller: Caller, new: NewTask, birth: TaskBirth) -> Task:
+    """The task that a birth makes of ``new``: the same whenever it is asked."""
+    due_at = birth.at if new.due_at is None else new.due_at
+    return Task(
+        task_id=birth.task_id,
+        tenant=caller.tenant,
+        requester=caller.subject,
+        kind=new.kind,
+        queue=new.queue,
+        status=TaskStatus.PENDING,
+        payload=new.payload,
+        session_id=new.session_id,
+        created_at=birth.at,
+        due_at=due_at,
+        next_at=due_at,
+        deadline=new.deadline,
+        retain=new.retain_days * DAY,
+        home_region=birth.region,
+        author=author_of(caller),
+    )
+
+
+def followers_of(
+    caller: Caller,
+    news: Sequence[NewTask],
+    *,
+    origin: Origin,
+    session_id: str | None,
+    region: str,
+    now_ms: int,
+) -> tuple[Task, ...]:
+    """Tasks that go with other work; in its session, unless they name another."""
+    ids = follower_ids(len(news), origin)
+    return tuple(
+        task_of(
+            caller,
+            replace(new, session_id=new.session_id or session_id),
+            TaskBirth(task_id=task_id, at=now_ms, region=region),
+        )
+        for task_id, new in zip(ids, news, strict=True)
+    )
+
+
+def follower_ids(count: int, origin: Origin) -> list[str]:
+    return [follower_id(*origin, position) for position in range(count)]

@@ -1,0 +1,47 @@
+"""Tasks that nobody came for: approvals past their deadline, and last attempts that died."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from session_store.deadline import Deadline
+from session_store.domain.session import Author
+from session_store.domain.task_steps import lapsed
+from session_store.ports import Clock, TaskStorage
+
+MOST: Final = 2000
+"""Tasks that one run ends; the next one goes on."""
+
+RESERVE: Final = 10.0
+"""Seconds of the deadline in which nothing more is begun."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lapsed:
+    """``ended``: by this run. ``more``: it did not come to all."""
+
+    ended: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverdueTasks:
+    storage: TaskStorage
+    clock: Clock
+    deadline: Deadline
+    region: str
+
+    def run(self, author: Author) -> Lapsed:
+        """End what is at home here and has come to its end by itself.
+
+        What somebody took, decided or ended meanwhile is left to them.
+        """
+        ended = met = 0
+        for task_ids in self.storage.overdue(region=self.region, now_ms=self.clock.now_ms()):
+            for task in self.storage.read_all(task_ids).values():
+                if met == MOST or self.deadline.remaining() < RESERVE:
+                    return Lapsed(ended=ended, more=True)
+                met += 1
+                step = lapsed(task, author=author, now_ms=self.clock.now_ms())
+                if step is not None and step.guard is not None:
+                    ended += self.storage.put(step.claim, step.guard) is None
+        return Lapsed(ended=ended, more=False)

@@ -1,0 +1,147 @@
+"""Tasks in DynamoDB."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from session_store.domain.claim import ClaimGuard
+from session_store.domain.task import Task
+from session_store.domain.task_writes import TaskSettlement
+from session_store.domain.times import iso
+from session_store.ports import Refused
+from session_store.schema import DUE_INDEX, OPEN_INDEX, QUEUE_INDEX, Attribute, Due
+from session_store.storage.audit_items import audit_event_item
+from session_store.storage.client import ConditionFailedError, TokenUsedError, TransactionRefusedError
+from session_store.storage.codec import Item, from_item
+from session_store.storage.expressions import Terms, all_of, is_absent, stands_as
+from session_store.storage.settlements import TWIN_PAUSE, check_limits
+from session_store.storage.task_items import (
+    Lane,
+    new_task_put,
+    task_from,
+    task_id_of,
+    task_item,
+    task_key,
+    task_put,
+)
+from session_store.storage.task_lists import TaskLists
+
+A: Final = Attribute
+PAGES: Final = 20
+"""How many pages of one shard are looked at for work: entries of what was just taken may lie in front."""
+
+OVERDUE: Final = 100
+"""Entries of a page of what has come to its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskTable(TaskLists):
+    audit_table: str
+
+    def create(self, task: Task) -> None:
+        terms = Terms()
+        condition = is_absent(terms)
+        try:
+            self.client.put(
+                task_item(task, shards=self.shards), ConditionExpression=condition, **terms.arguments()
+            )
+        except ConditionFailedError as failed:
+            if not failed.answer_lost:
+                raise
+
+    def read(self, task_id: str) -> Task | None:
+        item = self.client.get(task_key(task_id))
+        return None if item is None else task_from(item)
+
+    def put(self, task: Task, guard: ClaimGuard) -> Refused[Task] | None:
+        terms = Terms()
+        condition = stands_as(terms, guard)
+        item = task_item(task, shards=self.shards)
+        try:
+            self.client.put(item, ConditionExpression=condition, **terms.arguments())
+        except ConditionFailedError as failed:
+            if failed.item == item:
+                return None
+            return Refused(held=None if failed.item is None else task_from(failed.item))
+        return None
+
+    def settle(self, settlement: TaskSettlement) -> bool:
+        items = self._items(settlement)
+        check_limits(items)
+        try:
+            self.client.transact(items, token=settlement.token)
+        except TokenUsedError:
+            self.client.attempts.pause(TWIN_PAUSE)
+            return False
+        except TransactionRefusedError:
+            return False
+        return True
+
+    def _items(self, settlement: TaskSettlement) -> list[dict[str, Any]]:
+        table, shards = self.client.table, self.shards
+        items = [task_put(settlement.task, settlement.guard, table=table, shards=shards)]
+        items += [new_task_put(task, table=table, shards=shards) for task in settlement.followers]
+        if settlement.event is not None:
+            items.append({"Put": {"TableName": self.audit_table, "Item": audit_event_item(settlement.event)}})
+        return items
+
+    def due(
+        self,
+        tenant: str,
+        queue: str,
+        *,
+        region: str,
+        now_ms: int,
+        limit: int,
+        shuffle: Callable[[list[Any]], None],
+    ) -> Iterator[Sequence[str]]:
+        shards = list(range(self.shards))
+        shuffle(shards)
+        for shard in shards:
+            terms = Terms()
+            keys = all_of(
+                f"{terms.name(A.TENANT)} = {terms.value(tenant)}",
+                f"{terms.name(A.HOME_REGION)} = {terms.value(region)}",
+                f"{terms.name(A.LANE)} = {terms.value(Lane.OPEN)}",
+                f"{terms.name(A.SHARD)} = {terms.value(shard)}",
+                f"{terms.name(A.QUEUE)} = {terms.value(queue)}",
+                f"{terms.name(A.NEXT_AT)} <= {terms.value(iso(now_ms))}",
+            )
+            yield from self._ids(QUEUE_INDEX.name, keys, terms, limit=limit, pages=PAGES)
+
+    def overdue(self, *, region: str, now_ms: int) -> Iterator[Sequence[str]]:
+        for shard in range(self.shards):
+            terms = Terms()
+            keys = all_of(
+                f"{terms.name(A.DUE)} = {terms.value(Due.TASK_END)}",
+                f"{terms.name(A.HOME_REGION)} = {terms.value(region)}",
+                f"{terms.name(A.SHARD)} = {terms.value(shard)}",
+                f"{terms.name(A.DUE_FROM)} <= {terms.value(iso(now_ms))}",
+            )
+            yield from self._ids(DUE_INDEX.name, keys, terms, limit=OVERDUE)
+
+    def open_in(self, session_id: str) -> Sequence[Task]:
+        terms = Terms()
+        keys = f"{terms.name(A.OPEN_IN)} = {terms.value(session_id)}"
+        found: list[Task] = []
+        for ids in self._ids(OPEN_INDEX.name, keys, terms, limit=OVERDUE):
+            there = self.read_all(ids)
+            found += [there[each] for each in ids if each in there and not there[each].is_settled]
+        return found
+
+    def _ids(
+        self, index: str, keys: str, terms: Terms, *, limit: int, pages: int | None = None
+    ) -> Iterator[Sequence[str]]:
+        """Those of an index, a page at a time, none of them empty."""
+        start: Item | None = None
+        read = 0
+        while pages is None or read < pages:
+            after = {} if start is None else {"ExclusiveStartKey": start}
+            items, start = self.client.query(
+                IndexName=index, KeyConditionExpression=keys, Limit=limit, **terms.arguments(), **after
+            )
+            read += 1
+            if items:
+                yield [task_id_of(from_item(item)) for item in items]
+            if start is None:
+                return

@@ -1,0 +1,343 @@
+"""What every storage of tasks promises."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pytest
+
+from session_store.domain.claim import SKEW_MARGIN_MS, ClaimGuard, Step
+from session_store.domain.page import Page, PageRequest, TaskPosition
+from session_store.domain.task import OPEN, Task, TaskKind, TaskStatus
+from session_store.domain.task_steps import cancelled, completed, failed, held_longer, taken
+from session_store.domain.task_writes import TaskFilter, TaskSettlement
+from session_store.ports import Storage
+from tests.support.pages import every_item
+from tests.support.samples import (
+    AUTHOR,
+    NOW_MS,
+    NOW_SECONDS,
+    REGION,
+    SESSION_ID,
+    a_session,
+    an_event,
+    operation_id,
+)
+from tests.support.task_samples import a_task, an_approval, kept_task, new_tenant
+
+LATER = NOW_MS + 3_600_000
+ALL: PageRequest[Any] = PageRequest(limit=100)
+FAR_REGION = "eu-west-1"
+
+
+def guard_of(task: Task, now_ms: int = NOW_MS) -> ClaimGuard:
+    return ClaimGuard(now_ms=now_ms, fence=task.fence, status=task.status)
+
+
+def took(task: Task, *, at: int = NOW_MS, worker: str = "w", lease: int = 60) -> Step[Task]:
+    step = taken(task, worker=worker, lease_seconds=lease, author=AUTHOR, now_ms=at)
+    assert step is not None
+    return step
+
+
+def put(storage: Storage, step: Step[Task]) -> Task:
+    assert step.guard is not None
+    assert storage.tasks.put(step.claim, step.guard) is None
+    return step.claim
+
+
+def done(task: Task, *, at: int = NOW_MS, result: Any = "done") -> Step[Task]:
+    return completed(task, fence=task.fence, result=result, outcome_hash="h", author=AUTHOR, now_ms=at)
+
+
+def ids(found: Page[Task, TaskPosition]) -> list[str]:
+    return [task.task_id for task in found.items]
+
+
+def listed(storage: Storage, tenant: str, *, now_ms: int = NOW_MS, **wanted: Any) -> list[str]:
+    read = partial(_page, storage, tenant, TaskFilter(**wanted), now_ms)
+    return [task.task_id for task in every_item(read, limit=3)]
+
+
+def _page(
+    storage: Storage, tenant: str, wanted: TaskFilter, now_ms: int, page: PageRequest[TaskPosition]
+) -> Page[Task, TaskPosition]:
+    return storage.tasks.page(tenant, wanted, now_ms=now_ms, page=page)
+
+
+def due(storage: Storage, tenant: str, queue: str = "mail", *, at: int = NOW_MS, limit: int = 3) -> list[str]:
+    parts = storage.tasks.due(tenant, queue, region=REGION, now_ms=at, limit=limit, shuffle=lambda _: None)
+    return [task_id for part in parts for task_id in part]
+
+
+STATES: dict[str, Callable[[], Task]] = {
+    "new": a_task,
+    "of numbers": lambda: a_task(payload=[9007199254740993, None, {"a": ""}]),
+    "taken": lambda: took(a_task()).claim,
+    "of a session": lambda: a_task(session_id=SESSION_ID),
+    "to be retried": lambda: (
+        failed(
+            took(a_task()).claim,
+            fence=NOW_MS,
+            error={"e": 1},
+            retry_in=5,
+            outcome_hash="h",
+            author=AUTHOR,
+            now_ms=NOW_MS,
+        ).claim
+    ),
+    "done": lambda: done(took(a_task(session_id=SESSION_ID)).claim).claim,
+    "an approval": lambda: an_approval(deadline=LATER, payload="may I?"),
+    "decided": lambda: replace(
+        an_approval(),
+        status=TaskStatus.APPROVED,
+        decided_by="boss",
+        comment="ok",
+        ended_at=LATER,
+        next_at=LATER,
+        ttl=NOW_SECONDS + 90 * 86_400,
+    ),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_task_comes_back_as_it_was_kept(storage: Storage, state: str) -> None:
+    task = kept_task(storage, STATES[state]())
+    assert storage.tasks.read(task.task_id) == task
+    assert storage.tasks.read_all([task.task_id, a_task().task_id]) == {task.task_id: task}
+
+
+def test_a_task_that_nobody_made_is_not_there(storage: Storage) -> None:
+    assert storage.tasks.read(a_task().task_id) is None
+
+
+def test_a_task_is_taken_once(storage: Storage) -> None:
+    task = kept_task(storage)
+    held = put(storage, took(task))
+    other = took(task, worker="other", at=NOW_MS + 1)
+    assert other.guard is not None
+    refused = storage.tasks.put(other.claim, other.guard)
+    assert refused is not None
+    assert refused.held == held
+    assert storage.tasks.read(task.task_id) == held
+
+
+def test_a_write_that_finds_its_own_work_is_written(storage: Storage) -> None:
+    step = took(kept_task(storage))
+    put(storage, step)
+    put(storage, step)
+
+
+def test_a_write_on_a_task_that_is_gone_is_refused(storage: Storage) -> None:
+    step = took(a_task())
+    assert step.guard is not None
+    refused = storage.tasks.put(step.claim, step.guard)
+    assert refused is not None
+    assert refused.held is None
+
+
+def test_a_heartbeat_in_between_keeps_a_task_from_who_would_take_it_over(storage: Storage) -> None:
+    held = put(storage, took(kept_task(storage)))
+    over = held.lease_until_ms + SKEW_MARGIN_MS
+    successor = took(held, at=over)
+    longer = put(
+        storage, held_longer(held, fence=held.fence, lease_seconds=600, author=AUTHOR, now_ms=NOW_MS)
+    )
+    assert successor.guard is not None
+    refused = storage.tasks.put(successor.claim, successor.guard)
+    assert refused is not None
+    assert refused.held == longer
+
+
+def test_a_zombie_writes_nothing(storage: Storage) -> None:
+    held = put(storage, took(kept_task(storage)))
+    successor = put(storage, took(held, at=held.lease_until_ms + SKEW_MARGIN_MS))
+    late = done(held)
+    assert late.guard is not None
+    refused = storage.tasks.put(late.claim, late.guard)
+    assert refused is not None
+    assert refused.held == successor
+
+
+def test_a_task_ends_with_all_that_goes_with_it(storage: Storage) -> None:
+    held = put(storage, took(kept_task(storage)))
+    followers = (a_task(), an_approval())
+    event = an_event(a_session())
+    step = done(held)
+    assert step.guard is not None
+    settlement = TaskSettlement(
+        task=step.claim, guard=step.guard, token=operation_id(), followers=followers, event=event
+    )
+    assert storage.tasks.settle(settlement)
+    assert storage.tasks.read(held.task_id) == step.claim
+    assert [storage.tasks.read(task.task_id) for task in followers] == list(followers)
+    # Another request for the same: nothing more is written.
+    assert not storage.tasks.settle(replace(settlement, token=operation_id()))
+
+
+def test_a_task_that_another_has_ends_with_nothing_of_what_goes_with_it(storage: Storage) -> None:
+    held = put(storage, took(kept_task(storage)))
+    follower = a_task()
+    step = done(replace(held, fence=held.fence - 1))
+    assert step.guard is not None
+    settlement = TaskSettlement(
+        task=step.claim, guard=step.guard, token=operation_id(), followers=(follower,)
+    )
+    assert not storage.tasks.settle(settlement)
+    assert storage.tasks.read(follower.task_id) is None
+    assert storage.tasks.read(held.task_id) == held
+
+
+def test_a_follower_that_is_there_lets_nothing_be_written(storage: Storage) -> None:
+    held = put(storage, took(kept_task(storage)))
+    follower = kept_task(storage)
+    step = done(held)
+    assert step.guard is not None
+    settlement = TaskSettlement(
+        task=step.claim, guard=step.guard, token=operation_id(), followers=(replace(follower, payload=9),)
+    )
+    assert not storage.tasks.settle(settlement)
+    assert storage.tasks.read(held.task_id) == held
+    assert storage.tasks.read(follower.task_id) == follower
+
+
+def test_what_is_due_is_what_somebody_may_take_now(storage: Storage) -> None:
+    tenant = new_tenant()
+    expected = {kept_task(storage, tenant=tenant).task_id for _ in range(9)}
+    later = kept_task(storage, tenant=tenant, next_at=NOW_MS + 1)
+    kept_task(storage, tenant=tenant, queue="mail2")
+    kept_task(storage, tenant=new_tenant())
+    kept_task(storage, an_approval(tenant=tenant))
+    kept_task(storage, tenant=tenant, home_region=FAR_REGION)
+    held = put(storage, took(kept_task(storage, tenant=tenant)))
+    over = put(storage, done(put(storage, took(kept_task(storage, tenant=tenant)))))
+    assert set(due(storage, tenant)) == expected
+    assert set(due(storage, tenant, at=NOW_MS + 1)) == {*expected, later.task_id}
+    free = held.lease_until_ms + SKEW_MARGIN_MS
+    assert held.task_id not in due(storage, tenant, at=free - 1)
+    assert held.task_id in due(storage, tenant, at=free)
+    assert over.task_id not in due(storage, tenant, at=free)
+
+
+@pytest.mark.parametrize("queue", ["a", "a#b", "a%23b", "mail", "mai", "A"])
+def test_queues_are_kept_apart(storage: Storage, queue: str) -> None:
+    tenant = new_tenant()
+    made = {name: kept_task(storage, tenant=tenant, queue=name).task_id for name in ("a", "a#b", "a%23b")}
+    assert due(storage, tenant, queue) == ([made[queue]] if queue in made else [])
+    assert listed(storage, tenant, queue=queue) == ([made[queue]] if queue in made else [])
+
+
+def test_what_is_overdue_ends_by_itself(storage: Storage) -> None:
+    def overdue(at: int) -> set[str]:
+        parts = storage.tasks.overdue(region=REGION, now_ms=at)
+        return {task_id for part in parts for task_id in part} & {approval.task_id, held.task_id}
+
+    approval = kept_task(storage, an_approval(deadline=NOW_MS + 50))
+    held = put(storage, took(kept_task(storage, attempts=4)))
+    kept_task(storage, an_approval(deadline=NOW_MS + 50, home_region=FAR_REGION))
+    free = held.lease_until_ms + SKEW_MARGIN_MS
+    assert overdue(NOW_MS + 49) == set()
+    assert overdue(NOW_MS + 50) == {approval.task_id}
+    assert overdue(free - 1) == {approval.task_id}
+    assert overdue(free) == {approval.task_id, held.task_id}
+    put(storage, cancelled(approval, author=AUTHOR, now_ms=NOW_MS))
+    put(storage, done(held))
+    assert overdue(free) == set()
+
+
+def test_what_is_open_in_a_session_is_what_is_not_over(storage: Storage) -> None:
+    session_id = a_session().session_id
+    first, second = (
+        kept_task(storage, session_id=session_id, tenant=new_tenant(), created_at=NOW_MS + at)
+        for at in (5, 2)
+    )
+    held = put(storage, took(second))
+    put(storage, done(put(storage, took(kept_task(storage, session_id=session_id)))))
+    kept_task(storage)
+    assert storage.tasks.open_in(session_id) == [held, first]
+    assert storage.tasks.open_in(a_session().session_id) == []
+
+
+def many(storage: Storage, tenant: str) -> dict[str, Task]:
+    """Of each status that there is, in two queues."""
+    made = []
+    for number, queue in enumerate(("b", "a") * 2):
+        new = partial(kept_task, storage, tenant=tenant, queue=queue, next_at=NOW_MS - 10 * number)
+        made.append(new())
+        made.append(put(storage, took(new(), lease=10 + number)))
+        made.append(put(storage, done(put(storage, took(new())), at=NOW_MS + number)))
+        approval = new(an_approval())
+        made.append(approval)
+        made.append(put(storage, cancelled(new(an_approval()), author=AUTHOR, now_ms=NOW_MS)))
+        made.append(put(storage, cancelled(new(), author=AUTHOR, now_ms=NOW_MS)))
+    kept_task(storage, tenant=new_tenant(), queue="a")
+    return {task.task_id: task for task in made}
+
+
+def test_a_list_shows_each_that_is_wanted_once(storage: Storage) -> None:
+    tenant = new_tenant()
+    made = many(storage, tenant)
+    for queue, kind, status in product((None, "a", "c"), (None, *TaskKind), (None, *TaskStatus)):
+        wanted = TaskFilter(queue=queue, kind=kind, status=status)
+        found = listed(storage, tenant, queue=queue, kind=kind, status=status)
+        expected = [each for each, task in made.items() if wanted.takes(task)]
+        assert sorted(found) == sorted(expected), wanted
+        assert status or all(made[each].status in OPEN for each in found)
+
+
+def test_a_list_of_work_is_by_queue_and_the_soonest_first(storage: Storage) -> None:
+    tenant = new_tenant()
+    made = many(storage, tenant)
+    found = [made[each] for each in listed(storage, tenant, kind=TaskKind.TASK)]
+    order = [(task.queue, task.next_at + SKEW_MARGIN_MS * task.in_hand) for task in found]
+    assert order == sorted(order)
+    assert len(found) == 8
+
+
+def test_a_list_shows_what_is_over_until_it_is_gone(storage: Storage) -> None:
+    tenant = new_tenant()
+    over = put(storage, done(put(storage, took(kept_task(storage, tenant=tenant)))))
+    assert over.ttl is not None
+    last = over.ttl * 1000 - 1
+    assert listed(storage, tenant, status=TaskStatus.COMPLETED, now_ms=last) == [over.task_id]
+    assert listed(storage, tenant, status=TaskStatus.COMPLETED, now_ms=last + 1) == []
+
+
+def test_a_list_of_a_session_shows_its_own_and_the_tenant_s(storage: Storage) -> None:
+    tenant, session_id = new_tenant(), a_session().session_id
+    new = partial(kept_task, storage, tenant=tenant, session_id=session_id)
+    made = [new(created_at=NOW_MS + number) for number in range(5)]
+    made += [put(storage, took(new())), put(storage, done(put(storage, took(new())))), new(an_approval())]
+    kept_task(storage, tenant=new_tenant(), session_id=session_id)
+    kept_task(storage, tenant=tenant, session_id=a_session().session_id)
+    for kind, status in product((None, *TaskKind), (None, *TaskStatus)):
+        wanted = TaskFilter(session_id=session_id, kind=kind, status=status)
+        found = listed(storage, tenant, session_id=session_id, kind=kind, status=status)
+        assert sorted(found) == sorted(task.task_id for task in made if wanted.takes(task)), wanted
+
+
+def test_a_list_of_one_among_many_is_found(storage: Storage) -> None:
+    tenant, session_id = new_tenant(), a_session().session_id
+    for _ in range(120):
+        put(storage, cancelled(kept_task(storage, tenant=tenant), author=AUTHOR, now_ms=NOW_MS))
+    one = put(
+        storage,
+        cancelled(kept_task(storage, tenant=tenant, session_id=session_id), author=AUTHOR, now_ms=NOW_MS + 1),
+    )
+    found = storage.tasks.page(
+        tenant, TaskFilter(session_id=session_id, status=TaskStatus.CANCELLED), now_ms=NOW_MS, page=ALL
+    )
+    assert ids(found) == [one.task_id]
+
+
+def test_a_page_ends_before_it_is_too_large(storage: Storage) -> None:
+    tenant = new_tenant()
+    made = [kept_task(storage, tenant=tenant, payload="x" * 250_000).task_id for _ in range(6)]
+    first = storage.tasks.page(tenant, TaskFilter(), now_ms=NOW_MS, page=ALL)
+    assert len(first.items) == 4
+    rest = storage.tasks.page(
+        tenant, TaskFilter(), now_ms=NOW_MS, page=PageRequest(limit=100, after=first.next)
+    )
+    assert sorted([*ids(first), *ids(rest)]) == sorted(made)

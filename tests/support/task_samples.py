@@ -1,0 +1,57 @@
+"""Tasks as tests need them: valid, and different only in what a test names."""
+
+import secrets
+from dataclasses import replace
+from typing import Any, Final
+
+from session_store.domain.caller import Caller, Permission
+from session_store.domain.identifiers import mint_task_id
+from session_store.domain.task import Task, TaskKind, TaskStatus
+from session_store.ports import Storage
+from tests.support.samples import ALICE, AUTHOR, NOW_MS, REGION
+
+WORKER: Final = replace(ALICE, subject="worker-1", permissions=frozenset({Permission.WORKER}))
+APPROVER: Final = replace(ALICE, subject="boss", permissions=frozenset({Permission.APPROVER}))
+
+
+def new_task_id(region: str = REGION) -> str:
+    return mint_task_id(region=region, random_bytes=secrets.token_bytes)
+
+
+def a_task(**changes: Any) -> Task:
+    """Of Alice's, created now, due at once."""
+    task = Task(
+        task_id=new_task_id(),
+        kind=TaskKind.TASK,
+        tenant=ALICE.tenant,
+        requester=ALICE.subject,
+        queue="mail",
+        status=TaskStatus.PENDING,
+        payload={"to": "bob"},
+        created_at=NOW_MS,
+        due_at=NOW_MS,
+        next_at=NOW_MS,
+        home_region=REGION,
+        author=AUTHOR,
+    )
+    return replace(task, **changes)
+
+
+def an_approval(**changes: Any) -> Task:
+    return a_task(**{"kind": TaskKind.APPROVAL, **changes})
+
+
+def kept_task(storage: Storage, task: Task | None = None, **changes: Any) -> Task:
+    """``a_task``, or the one that is given, that the storage has."""
+    made = replace(task or a_task(), **changes)
+    storage.tasks.create(made)
+    return made
+
+
+def someone(tenant: str, *permissions: Permission, subject: str = "worker-1") -> Caller:
+    return Caller(tenant=tenant, subject=subject, permissions=frozenset(permissions), request_id="r")
+
+
+def new_tenant() -> str:
+    """One whom no other test knows."""
+    return f"111122223333:user/{secrets.token_hex(8)}"
