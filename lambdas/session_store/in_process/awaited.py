@@ -21,6 +21,7 @@ from session_store.in_process.work import BEGIN_AGAIN, Terms, failure_of, looks
 from session_store.services.call_ends import SessionChange
 from session_store.services.context import NewMessage
 from session_store.services.finished_calls import Finished
+from session_store.services.new_tasks import NewTask
 
 
 class AsyncToolCall(HeldCall):
@@ -31,12 +32,17 @@ class AsyncToolCall(HeldCall):
         state: StateOperations | None = None,
         messages: Sequence[NewMessage] = (),
         status: Status | None = None,
+        tasks: Sequence[NewTask] = (),
         expected_version: int | None = None,
         duration_ms: int | None = None,
     ) -> Finished:
         """As ``ToolCall.complete``. Cancelled, it may be done all the same."""
         change = SessionChange(
-            operations=state, messages=messages, to=status, expected_version=expected_version
+            operations=state,
+            messages=messages,
+            to=status,
+            tasks=tasks,
+            expected_version=expected_version,
         )
         return await asyncio.to_thread(self._end, tool_call.completed(output, duration_ms), change)
 

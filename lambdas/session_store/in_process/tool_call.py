@@ -14,6 +14,7 @@ from session_store.in_process.work import Work
 from session_store.services.call_ends import NO_CHANGE, Outcome, SessionChange
 from session_store.services.context import NewMessage
 from session_store.services.finished_calls import Finished, FinishedCalls
+from session_store.services.new_tasks import NewTask
 from session_store.services.running_calls import Begun, NewCall, RunningCalls
 
 
@@ -87,10 +88,13 @@ class ToolCall(HeldCall):
         state: StateOperations | None = None,
         messages: Sequence[NewMessage] = (),
         status: Status | None = None,
+        tasks: Sequence[NewTask] = (),
         expected_version: int | None = None,
         duration_ms: int | None = None,
     ) -> Finished:
-        """Write the outcome, and what the call changes in its session with it: all or nothing.
+        """Write the outcome, and with it what the call changes in its session and the tasks that follow.
+
+        All of it is done, or nothing.
 
         ``duration_ms`` None: since the attempt began. After a refusal, or an answer that was lost,
         the call is still held: complete it once more.
@@ -105,7 +109,11 @@ class ToolCall(HeldCall):
                 MisdirectedError, ThrottledError
         """
         change = SessionChange(
-            operations=state, messages=messages, to=status, expected_version=expected_version
+            operations=state,
+            messages=messages,
+            to=status,
+            tasks=tasks,
+            expected_version=expected_version,
         )
         return self._end(completed(output, duration_ms), change)
 

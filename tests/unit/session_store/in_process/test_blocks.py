@@ -7,21 +7,16 @@ from typing import Any
 
 import pytest
 
-from session_store.domain.session import Status
-from session_store.domain.state_operations import StateOperations
 from session_store.errors import (
     FencedError,
     IdempotencyMismatchError,
     InProgressError,
     PayloadTooLargeError,
-    UnexpectedVersionError,
     UnreconciledError,
     UnsettledError,
     WorkFailedError,
 )
-from session_store.services.context import NewMessage
-from tests.support.samples import ALICE
-from tests.support.work import CALL, KINDS, Once, given, once
+from tests.support.work import KINDS, Once, given, once
 from tests.support.world import World
 
 LEASE_AND_MARGIN = 64
@@ -297,27 +292,3 @@ def test_a_cancelled_task_leaves_the_claim_as_a_death_does(world: World, kind: s
 
     asyncio.run(whole())
     assert work.told() == InProgressError.__name__
-
-
-def test_a_call_changes_its_session_with_its_outcome(world: World) -> None:
-    for awaited in (False, True):
-        work = once(world.store, CALL, awaited=awaited)
-
-        async def body(call: Any) -> None:
-            with pytest.raises(UnexpectedVersionError):
-                await given(call.complete("paid", expected_version=1))
-            finished = await given(
-                call.complete(
-                    "paid",
-                    state=StateOperations(increment={"n": 1}),
-                    messages=[NewMessage(content="of the call")],
-                    status=Status.CLOSING,
-                    expected_version=2,
-                    duration_ms=7,
-                )
-            )
-            assert (finished.session.version, finished.record.duration_ms) == (3, 7)
-
-        work.run(body)
-        session = world.store.sessions.get(ALICE, work.session_id)
-        assert (session.state, session.status) == ({"n": 1}, Status.CLOSING)
