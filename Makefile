@@ -67,6 +67,7 @@ bench: setup ## Measure, and write what comes of it to docs/benchmarks.md and do
 	$(BIN)/python -m bench.latency
 	$(BIN)/python -m bench.cold_start
 	$(BIN)/python -m bench.contention
+	$(BIN)/python -m bench.claims
 	$(BIN)/python -m bench.audit
 	$(BIN)/python -m bench.packages
 	$(BIN)/python -m bench.costs

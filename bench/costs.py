@@ -10,6 +10,7 @@ from typing import Final
 
 from bench.fixed_costs import CENSUSES, ENTRY_BYTES, Fixed, census, sheet
 from bench.ground import AUDIT_TABLE, TABLE
+from bench.lives import ACCESS_LOG_BYTES, AUDIT_MONTHS, LIFE, TRACED, Row, rows
 from bench.played import Played
 from bench.prices import AS_OF, MILLION, PRICES, Meter, Usage, break_even_hits, total
 from bench.report import table
@@ -19,7 +20,6 @@ from bench.spending import (
     RECORDS_A_BATCH,
     ROUND_TRIP_SECONDS,
 )
-from bench.workload import ACCESS_LOG_BYTES, AUDIT_MONTHS, LIFE, TRACED, Row, rows
 from infra.logged_function import MEMORY_MIB
 from local.emulator import running
 from local.loopback import free_port

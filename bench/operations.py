@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from bench.played import Played
 from bench.report import publish, table
-from bench.spending import READ_UNIT, Spent
+from bench.spending import READ_UNIT, Spent, write_units
 from bench.workload import (
     CHECKPOINT,
     CHECKPOINT_READS,
@@ -21,13 +21,13 @@ from bench.workload import (
     TOOL_CALLS,
     WRITES,
     Request,
+    answered,
     called,
     opened,
 )
 from local.emulator import running
 from local.loopback import free_port
 
-WRITE_UNIT: Final = 1024
 KEY_BYTES: Final = 2 + len("session#use1-") + 32 + 2 + len("context#") + 36
 """Names and values of the two key attributes of a message; those of the other items are no longer."""
 
@@ -82,8 +82,7 @@ def rows(played: Played) -> Iterator[Row]:
         if request in READS and request is READS[0]:
             # Reading finds as many messages and calls as its label says.
             session_id = _filled(played)
-        path = request.path.format(id=session_id)
-        answer, spent = played.call(request.method, path, request.body, headers=request.headers)
+        answer, spent = answered(played, request, session_id)
         yield Row(request.label, spent, bound_of(request, answered=size(answer)))
 
 
@@ -109,7 +108,7 @@ def bound_of(request: Request, *, answered: int) -> Bound:
     if request.method == "GET":
         steps = 0 if request.operation in NO_ITEM else max(1, math.ceil(answered / READ_UNIT))
         return Bound(0, steps / 2 if request.operation in EVENTUAL else steps)
-    return Bound(sum(_write_units(each) for each in _items(request, answered)), 0)
+    return Bound(sum(write_units(KEY_BYTES + each) for each in _items(request, answered)), 0)
 
 
 def _items(request: Request, answered: int) -> Sequence[int]:
@@ -120,10 +119,6 @@ def _items(request: Request, answered: int) -> Sequence[int]:
         return [answered]
     sent: Any = request.body
     return [size(message) for message in sent["messages"]] if "messages" in sent else [size(sent)]
-
-
-def _write_units(sent: int) -> int:
-    return math.ceil((KEY_BYTES + sent) / WRITE_UNIT)
 
 
 def shown(found: Sequence[Row]) -> str:

@@ -15,6 +15,9 @@ from infra.logged_function import MEMORY_MIB
 READ_UNIT: Final = 4096
 """Bytes that one read request unit reads, consistently."""
 
+WRITE_UNIT: Final = 1024
+REFUSED: Final = "ConditionalCheckFailedException"
+
 OWN_SECONDS: Final = 0.005
 """Assumed of a function's own work on an invocation."""
 
@@ -128,6 +131,8 @@ class Spending:
                 self.now.reads += read_units([parsed.get("Item", {})], consistent=consistent)
             elif model.name == "BatchGetItem":
                 self.now.reads += self._read_by_batch(parsed["Responses"])
+            elif parsed.get("Error", {}).get("Code") == REFUSED:
+                self._refused(parsed.get("Item", {}))
             else:
                 for each in consumed:
                     self._written(each)
@@ -138,6 +143,12 @@ class Spending:
             self.now.writes[name] += index["CapacityUnits"]
         of_indexes = sum(index["CapacityUnits"] for index in indexes.values())
         self.now.writes[consumed["TableName"]] += consumed["CapacityUnits"] - of_indexes
+
+    def _refused(self, there: Mapping[str, Any]) -> None:
+        """No answer tells what a refused write takes: as much as the larger of the two items would."""
+        asked = self._own.asked
+        larger = max(item_bytes(there), item_bytes(asked.get("Item", {})))
+        self.now.writes[asked["TableName"]] += write_units(larger)
 
     def _read_by_query(self, query: Mapping[str, Any]) -> float:
         whole = {name: value for name, value in query.items() if name != "FilterExpression"}
@@ -173,6 +184,11 @@ def read_units(items: Sequence[Mapping[str, Any]], *, consistent: bool) -> float
     """Read units of a call that reads these items (DynamoDB JSON): of their sum, at least one step."""
     whole = max(1, math.ceil(sum(map(item_bytes, items)) / READ_UNIT))
     return float(whole) if consistent else whole / 2
+
+
+def write_units(length: int) -> int:
+    """Of writing an item so long, outside a transaction."""
+    return max(1, math.ceil(length / WRITE_UNIT))
 
 
 def item_bytes(item: Mapping[str, Any]) -> int:

@@ -1,63 +1,35 @@
-"""What is priced: each operation of the API once, and whole lives of a message, a tool call and a session."""
+"""What is played: each operation of the API once."""
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from bench.played import Played
-from bench.prices import Meter, Usage
-from bench.spending import GB, Spent
+from bench.spending import Spent
 from session_store.domain.identifiers import MessageIds
 
 MESSAGES: Final = 20
 TOOL_CALLS: Final = 10
-STATE_WRITES: Final = 5
-LIFE: Final = (
-    f"a session: created, moved, {MESSAGES} messages, {TOOL_CALLS} tool calls, {STATE_WRITES} state writes, "
-    "ended"
-)
 KILOBYTE: Final = "x" * 1000
 TOO_LARGE: Final = "x" * 400_000
 """For an item: S3 keeps it."""
 
-SHORTEST_IDLE: Final = 10
-DUE: Final = 1.1
-"""Seconds after which a window of ``SHORTEST_IDLE`` is due to move: a tenth of it, and a little."""
-
-ACCESS_LOG_BYTES: Final = 400
-"""Assumed of the gateway's line of a call."""
-
-TRACED: Final = 0.05
-"""The share of calls that X-Ray records by default, beside one a second."""
-
-AUDIT_MONTHS: Final = 3
-SESSION_MONTHS: Final = 1 / 30
-"""A day: what a session and its children are taken to lie in the table."""
-
-NOT_PRICED: Final = frozenset({"list_dead_letters", "redrive_dead_letters"})
-"""They are asked when something failed, and cost what they find."""
+NOT_PRICED: Final = frozenset(
+    {
+        "list_dead_letters",
+        "redrive_dead_letters",
+        "fail_claim",
+        "fail_tool_call",
+        "reconcile_claim",
+        "reconcile_tool_call",
+    }
+)
+"""They are asked when something failed, and cost what they find, or what a completion costs."""
 
 NEW: Final = {"idleTimeout": 3600, "state": {"goal": "book a trip", "steps": 0}}
 TOOL_CALL: Final = {"toolName": "search", "input": {"q": "x"}, "output": {"hits": 3}, "durationMs": 12}
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """``api``: of its ``calls``; ``after``: what the stream and the clean-up do because of them."""
-
-    label: str
-    api: Spent
-    after: Usage
-    calls: int = 1
-    operation: str = ""
-    stored: Usage = field(default_factory=Usage)
-
-    @property
-    def usage(self) -> Usage:
-        at_the_edge = {Meter.CALL: 1.0, Meter.TRACE: TRACED, Meter.LOG_GB: ACCESS_LOG_BYTES / GB}
-        return Usage(at_the_edge) * self.calls + self.api.usage() + self.after + self.stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +40,8 @@ class Request:
     path: str
     body: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    begun: "Request | None" = None
+    """Made before, and not counted; the fence that it is given goes into the body."""
 
 
 def messages(count: int = 1, **how: object) -> Mapping[str, object]:
@@ -100,6 +74,48 @@ CHECKPOINT: Final = Request(
 )
 """There before ``CHECKPOINT_READS``."""
 
+TOOL_CALL_PATH: Final = f"{SESSION}/tool-calls"
+LARGE_OUTPUT: Final = "x" * 32 * 1024
+
+
+def begin(name: str) -> Request:
+    """``name`` has ``call-0`` in it, which tells one call from another."""
+    body = {"toolCallId": name, "toolName": "search", "input": {"q": "x"}}
+    return Request("begin_tool_call", "begin a tool call", "POST", TOOL_CALL_PATH, body)
+
+
+def begun(label: str, name: str, step: str, **body: object) -> Request:
+    """A step of a call that was begun."""
+    operation = {"heartbeat": "extend_tool_call"}.get(step, f"{step}_tool_call")
+    return Request(operation, label, "POST", f"{TOOL_CALL_PATH}/{name}/{step}", body, begun=begin(name))
+
+
+def claim(key: str) -> Request:
+    return Request("begin_claim", "begin a free key", "PUT", f"/claims/{key}", {"input": {"q": "x"}})
+
+
+def claimed(label: str, key: str, step: str, **body: object) -> Request:
+    operation = {"heartbeat": "extend_claim"}.get(step, f"{step}_claim")
+    return Request(operation, label, "POST", f"/claims/{key}/{step}", body, begun=claim(key))
+
+
+RUNS: Final = (
+    begin("begin-call-0"),
+    begun("hold a tool call for longer", "extend-call-0", "heartbeat", leaseSeconds=90),
+    begun("complete a tool call", "complete-call-0", "complete", output={"hits": 3}),
+    begun("the same, 32 KB of output", "large-call-0", "complete", output=LARGE_OUTPUT),
+    begun(
+        "the same, with a message and the state",
+        "whole-call-0",
+        "complete",
+        output={"hits": 3},
+        state={"set": {"k": 3}},
+        messages=[{"content": KILOBYTE}],
+    ),
+    claim("begin-call-0"),
+    claimed("hold a free key for longer", "extend-call-0", "heartbeat", leaseSeconds=90),
+    claimed("complete a free key", "complete-call-0", "complete", output={"hits": 3}),
+)
 WRITES: Final = (
     CREATE_KEYED,
     ACTIVATE,
@@ -113,6 +129,7 @@ WRITES: Final = (
     Request("add_checkpoint", "add a checkpoint of 1 KB", "POST", CHECKPOINTS, {"data": KILOBYTE}),
     Request("add_checkpoint", "the same, under a key", "POST", CHECKPOINTS, {"data": KILOBYTE}, KEYED),
     RECORD,
+    *RUNS,
 )
 CHECKPOINT_READS: Final = (
     Request("get_latest_checkpoint", "read the newest checkpoint", "GET", f"{CHECKPOINTS}/latest"),
@@ -135,6 +152,8 @@ READS: Final = (
     Request("get_tool_call", "read a tool call", "GET", f"{SESSION}/tool-calls/call-0"),
     Request("list_tool_calls", f"list {TOOL_CALLS} tool calls", "GET", f"{SESSION}/tool-calls"),
     Request("get_history", f"history, {TOOL_CALLS} tool calls", "GET", f"{SESSION}/history"),
+    Request("get_recovery", f"what is in flight, of {TOOL_CALLS} calls", "GET", f"{SESSION}/recovery"),
+    Request("get_claim", "read a free key", "GET", "/claims/begin-call-0"),
     Request("list_audit", "20 entries of the audit", "GET", f"{SESSION}/audit?limit=20"),
     Request("list_sessions", "list the caller's sessions", "GET", "/sessions?limit=20"),
     Request("list_expiring", "list sessions that end soon", "GET", "/ops/expiring"),
@@ -146,33 +165,6 @@ DRAIN: Final = Request(
 )
 
 
-def rows(played: Played) -> tuple[list[Row], list[Row]]:
-    """Of each operation, and of whole lives."""
-    session_id, created = opened(played)
-    creation = Row(CREATE.label, created, played.audited().usage(), operation=CREATE.operation)
-    writes = [row(played, request, session_id) for request in (*WRITES, LARGE, READ_LARGE)]
-    called(played, CHECKPOINT, session_id)
-    played.audited()
-    of_checkpoints = [row(played, request, session_id) for request in CHECKPOINT_READS]
-    lived = Lived(played)
-    requests = [
-        creation,
-        *writes,
-        *(row(played, request, lived.session_id) for request in READS),
-        *of_checkpoints,
-        *_short_lived(played),
-    ]
-    played.expired(session_id)
-    empty = children(played, APPEND, 0)
-    whole = [
-        _whole_life(played, "a message of 1 KB", APPEND, MESSAGES, empty),
-        _whole_life(played, "a small tool call", RECORD, TOOL_CALLS, empty),
-        Row("the end of a session, by its time", Spent(), empty, calls=0),
-        lived.ended(),
-    ]
-    return requests, whole
-
-
 def opened(played: Played, body: object = NEW) -> tuple[str, Spent]:
     """The id of a new session, and what it took."""
     session, spent = played.call(CREATE.method, CREATE.path, body)
@@ -181,68 +173,20 @@ def opened(played: Played, body: object = NEW) -> tuple[str, Spent]:
 
 def called(played: Played, request: Request, session_id: str, number: int = 0) -> Spent:
     """``number`` tells one tool call from another."""
-    path = request.path.replace("call-0", f"call-{number}").format(id=session_id)
-    _, spent = played.call(request.method, path, request.body, headers=request.headers)
+    _, spent = answered(played, request, session_id, number)
     return spent
 
 
-def row(played: Played, request: Request, session_id: str, label: str = "") -> Row:
-    spent = called(played, request, session_id)
-    return Row(label or request.label, spent, played.audited().usage(), operation=request.operation)
+def answered(played: Played, request: Request, session_id: str, number: int = 0) -> tuple[Any, Spent]:
+    path = request.path.replace("call-0", f"call-{number}").format(id=session_id)
+    body = request.body
+    if request.begun is not None:
+        held, _ = answered(played, request.begun, session_id, number)
+        played.audited()
+        body = with_fence(request, held["fence"])
+    return played.call(request.method, path, body, headers=request.headers)
 
 
-def _short_lived(played: Played) -> Iterator[Row]:
-    session_id, _ = opened(played, {**NEW, "idleTimeout": SHORTEST_IDLE})
-    played.audited()
-    time.sleep(DUE)
-    yield row(played, TOUCH, session_id, "touch, the window due to move")
-    yield row(played, DRAIN, session_id)
-    deleted = called(played, DELETE, session_id)
-    yield Row(DELETE.label, deleted, played.ended(), operation=DELETE.operation)
-
-
-def children(played: Played, request: Request, count: int) -> Usage:
-    """What the end of a session does that had so many children."""
-    session_id, _ = opened(played)
-    for number in range(count):
-        called(played, request, session_id, number)
-    played.audited()
-    return played.expired(session_id)
-
-
-def _whole_life(played: Played, label: str, request: Request, count: int, empty: Usage) -> Row:
-    """Of one child: written, audited, kept, and its share of the erasure of ``count``."""
-    session_id, _ = opened(played)
-    played.audited()
-    before = played.stored(session_id)
-    written = row(played, request, session_id)
-    kept = _kept(played.stored(session_id)) + _kept(before) * -1
-    played.expired(session_id)
-    share = (children(played, request, count) + empty * -1) * (1 / count)
-    return Row(label, written.api, written.after + share, stored=kept)
-
-
-class Lived:
-    """A session that was worked in: created, activated, messages, tool calls, writes of its state."""
-
-    def __init__(self, played: Played) -> None:
-        self._played = played
-        self.session_id, created = opened(played)
-        steps = [*[RECORD] * TOOL_CALLS, ACTIVATE, *[APPEND] * MESSAGES, *[SET] * STATE_WRITES]
-        spent = [called(played, step, self.session_id, number) for number, step in enumerate(steps)]
-        self._calls = 1 + len(steps)
-        self._api = sum(spent, start=created)
-        self._after = played.audited().usage()
-
-    def ended(self) -> Row:
-        in_table, _ = self._played.stored(self.session_id)
-        after = self._after + self._played.expired(self.session_id)
-        _, in_trail = self._played.stored(self.session_id)
-        return Row(LIFE, self._api, after, calls=self._calls, stored=_kept((in_table, in_trail)))
-
-
-def _kept(stored: tuple[int, int]) -> Usage:
-    """Bytes in the table for a day, and in the audit table for its retention, both recoverable."""
-    in_table, in_trail = stored
-    gb_months = (in_table * SESSION_MONTHS + in_trail * AUDIT_MONTHS) / GB
-    return Usage({Meter.STORED: gb_months, Meter.RECOVERABLE: gb_months})
+def with_fence(request: Request, fence: int) -> object:
+    body: Any = request.body
+    return {**body, "fence": fence}

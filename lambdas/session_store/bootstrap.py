@@ -7,6 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from session_store.deadline import Deadline
+from session_store.domain.caller import Caller
+from session_store.domain.claim import MAX_LEASE
 from session_store.domain.dead_letter import QueueName
 from session_store.errors import NotFoundError
 from session_store.ports import Clock, Ids, PayloadStorage, Storage
@@ -19,12 +21,12 @@ from session_store.services.context import Context
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
 from session_store.services.finished_calls import FinishedCalls
-from session_store.services.free_claims import FreeClaims
+from session_store.services.free_claims import FreeClaims, NewClaim
 from session_store.services.keyed_sessions import KeyedSessions
 from session_store.services.keyed_tasks import KeyedTasks
 from session_store.services.payloads import Payloads
 from session_store.services.replays import Replays
-from session_store.services.running_calls import RunningCalls
+from session_store.services.running_calls import NewCall, RunningCalls
 from session_store.services.sessions import Sessions
 from session_store.services.settling import Settling
 from session_store.services.task_access import TaskAccess
@@ -58,6 +60,10 @@ if TYPE_CHECKING:
     from botocore.session import Session
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
+    from session_store.in_process.awaited import AsyncFreeWork, AsyncToolCall
+    from session_store.in_process.block import Block
+    from session_store.in_process.free_work import FreeWork
+    from session_store.in_process.tool_call import ToolCall
 
 POOL: Final = 64
 """As many connections as a request may need at once: one for each shard of the status/ttl index."""
@@ -90,6 +96,62 @@ class Store:
     drain: Drain
     dead_letters: Callable[[], DeadLetters]
     deadline: Deadline
+
+    def tool_call(
+        self,
+        caller: Caller,
+        session_id: str,
+        new: NewCall,
+        *,
+        wait: float = 0,
+        renew_for: int = MAX_LEASE,
+        failures: tuple[type[Exception], ...] = (),
+    ) -> "Block[ToolCall, AsyncToolCall]":
+        """A block, ``with`` or ``async with``, in which a call is run once (``docs/library.md``).
+
+        ``wait``: seconds to wait for somebody else who runs it. ``renew_for``: seconds for which the block
+        renews its lease. ``failures``: exceptions that mean, as they leave the block, that the call has
+        failed; after any other nobody knows.
+
+        Raises, as the block is entered:
+            InProgressError: somebody else runs it still.
+            UnreconciledError: somebody may have run it, and nobody knows.
+            IdempotencyMismatchError: the id was used with another tool or input.
+            InvalidRequestError, PayloadTooLargeError, SessionClosedError, SessionNotFoundError
+        """
+        from session_store.in_process import block, tool_call, work  # noqa: PLC0415 - no function runs a call
+
+        steps = tool_call.CallSteps(
+            running=self.running_calls,
+            finished=self.finished_calls,
+            caller=caller,
+            session_id=session_id,
+            new=new,
+        )
+        terms = work.Terms(wait=wait, renew_for=renew_for, failures=failures)
+        return block.tool_call_block(steps, terms)
+
+    def claim(
+        self,
+        caller: Caller,
+        key: str,
+        new: NewClaim,
+        *,
+        wait: float = 0,
+        renew_for: int = MAX_LEASE,
+        failures: tuple[type[Exception], ...] = (),
+    ) -> "Block[FreeWork, AsyncFreeWork]":
+        """The same for work under a free key, without a session.
+
+        Raises, as the block is entered:
+            InProgressError, UnreconciledError, IdempotencyMismatchError, InvalidRequestError,
+            MisdirectedError, PayloadTooLargeError
+        """
+        from session_store.in_process import block, free_work, work  # noqa: PLC0415 - likewise
+
+        steps = free_work.KeySteps(claims=self.claims, caller=caller, key=key, new=new)
+        terms = work.Terms(wait=wait, renew_for=renew_for, failures=failures)
+        return block.free_work_block(steps, terms)
 
 
 def dynamodb_client(*, region: str) -> "DynamoDBClient":

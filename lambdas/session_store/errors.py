@@ -187,3 +187,18 @@ class UnavailableError(Exception):
 
 class UndeliveredError(Exception):
     """The event bus did not take every event; those it did take may come again."""
+
+
+class UnsettledError(Exception):
+    """A block of work said nothing of its outcome, or was asked for one that is not there yet."""
+
+    def __init__(self) -> None:
+        super().__init__("The work has no outcome: neither complete nor fail has succeeded.")
+
+
+class WorkFailedError(Exception):
+    """The work was done before, or now, and has failed; ``error`` is what was recorded of that."""
+
+    def __init__(self, error: object) -> None:
+        super().__init__("The work has failed.")
+        self.error = error

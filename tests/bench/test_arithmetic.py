@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from botocore.hooks import HierarchicalEmitter
 
+from bench import claims
 from bench.cold_start import Taken, breakdown, own_microseconds, ratios
 from bench.contention import Conflicts, Run
 from bench.growth import Curve, grown, results
 from bench.latency import elsewhere
+from bench.once import POWERTOOLS
 from bench.operations import KEY_BYTES, Bound, bound_of, shown
 from bench.operations import Row as OperationRow
 from bench.peers import RefusedError
@@ -101,6 +103,45 @@ def test_an_operation_is_shown_over_its_bound() -> None:
     spent = Spent(writes=Counter(table=3), reads=1, round_trips=2)
     text = shown([OperationRow("create", spent, Bound(2, 0))])
     assert "| create | 2 | 3 | 2 | 1.50 | 1 | 0 | - |" in text
+
+
+def spent(round_trips: int, writes: int, reads: float = 0) -> Spent:
+    return Spent(writes=Counter(table=writes), reads=reads, round_trips=round_trips)
+
+
+def test_work_done_once_is_shown_over_its_bound_and_over_the_peer_of_the_same_size() -> None:
+    text = claims.shown(
+        [
+            claims.Row("ours", "small", spent(2, 1, 1), spent(2, 6, 2), 7, spent(3, 1, 2)),
+            claims.Row("ours", "large", spent(2, 1), spent(2, 70), 71, spent(3, 1, 10)),
+            claims.Row(POWERTOOLS, "small", spent(1, 1), spent(1, 1), 2, spent(1, 1)),
+            claims.Row(POWERTOOLS, "large", spent(1, 1), spent(1, 33), 34, spent(1, 33)),
+        ]
+    )
+    assert "| ours: small | 2 + 2 | 1 + 6 | 7 | **1.00** | 3 | 2.00 | 3.50 |" in text
+    assert "| ours: large | 2 + 2 | 1 + 70 | 71 | **1.00** | 0 | 2.00 | 2.09 |" in text
+    assert "| ours: large | 3 | 1 | 10 | 0.03 |" in text
+
+
+class Scanned:
+    """Three tables that hold what the test puts there."""
+
+    def __init__(self) -> None:
+        self.items: dict[str, list[dict[str, Any]]] = {}
+
+    def scan(self, *, TableName: str) -> Any:  # noqa: N803 - boto3's own
+        return {"Items": self.items.get(TableName, [])}
+
+
+def test_what_was_written_is_what_is_new_or_another() -> None:
+    scanned = Scanned()
+    kept = {"pk": {"S": "kept"}, "sk": {"S": "s"}}
+    scanned.items["sessions"] = [kept, {"pk": {"S": "changed"}, "sk": {"S": "s"}}]
+    tables = claims.Tables(scanned)
+    changed = {"pk": {"S": "changed"}, "sk": {"S": "s"}, "output": {"S": "x" * 1100}}
+    scanned.items = {"sessions": [kept, changed], "idempotency": [{"id": {"S": "new"}}]}
+    assert tables.written() == 2 + 1
+    assert tables.written() == 0
 
 
 def test_imports_are_summed_by_the_package_whose_modules_they_are() -> None:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from bench import costs, workload
+from bench import costs, lives, workload
 from bench.fixed_costs import ENTRY_BYTES, Fixed, census, runs_of
 from bench.fixed_costs import fixed_costs as of
+from bench.lives import Row
 from bench.prices import MILLION, PRICES, Meter, Usage, break_even_hits, total
 from bench.spending import (
     OWN_SECONDS,
@@ -15,7 +16,6 @@ from bench.spending import (
     item_bytes,
     read_units,
 )
-from bench.workload import Row
 from session_api import resolver
 from session_api.operations import OPERATIONS
 from session_store.domain.session import Status
@@ -87,7 +87,7 @@ def test_what_is_spent_adds_up() -> None:
 def test_a_call_is_paid_for_at_the_edge_and_what_follows_it_is_not() -> None:
     row = Row("two calls", Spent(), Usage({Meter.WRITE: 3.0}), calls=2, stored=Usage({Meter.STORED: 1.0}))
     assert row.usage.of(Meter.CALL) == 2
-    assert row.usage.of(Meter.TRACE) == 2 * workload.TRACED
+    assert row.usage.of(Meter.TRACE) == 2 * lives.TRACED
     assert row.usage.of(Meter.WRITE) == 3.0
     assert row.usage.of(Meter.STORED) == 1.0
 
@@ -211,11 +211,11 @@ def test_routes_that_are_not_measured_cost_nothing() -> None:
 def test_the_page_shows_each_row_with_its_dollars_for_a_million() -> None:
     api = Spent(reads=1, round_trips=1, invocations=1)
     api.writes["sessions"] = 2
-    life = Row(workload.LIFE, api, Usage({Meter.WRITE: 1.5}), calls=37)
+    life = Row(lives.LIFE, api, Usage({Meter.WRITE: 1.5}), calls=37)
     deployments = {"dev": [Fixed(name="alarms", count=7, usage=Usage({Meter.ALARM: 7}))]}
     text = costs.page([Row("read", api, Usage())], [life], deployments)
     assert "| read | 1 | 1 | 2 | 0 | 0 | 0 | 0 |" in text
-    assert f"| {workload.LIFE} | 1 | 1 | 2 | 0 | 0 | 0 | 1.5 |" in text
+    assert f"| {lives.LIFE} | 1 | 1 | 2 | 0 | 0 | 0 | 1.5 |" in text
     assert "| read | 1.25 | 0.12 | 3.50 |" in text
     assert (
         f"A\nmillion sessions of 37 calls each cost about **${life.usage.dollars() * MILLION:.0f}**" in text

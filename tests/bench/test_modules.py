@@ -12,6 +12,7 @@ SMALL = {
     "latency": "main(1)",
     "cold_start": "main(1, packages=['heartbeat'])",
     "contention": "main(4)",
+    "claims": "main()",
 }
 
 

@@ -52,6 +52,19 @@ def test_a_write_counts_for_its_table_and_each_index(client: Client) -> None:
     assert (spent.reads, spent.round_trips) == (0, 1)
 
 
+@pytest.mark.parametrize(("there", "sent", "units"), [(10, 10, 1), (5000, 10, 5), (10, 2000, 2)])
+def test_a_refused_write_takes_what_the_larger_of_the_two_items_would(
+    client: Client, there: int, sent: int, units: int
+) -> None:
+    refusal = {
+        "Error": {"Code": "ConditionalCheckFailedException"},
+        "Item": {"pk": {"S": "x" * there}},
+    }
+    client.call("dynamodb", "PutItem", refusal, TableName="sessions", Item={"pk": {"S": "x" * sent}})
+    spent = client.spending.taken()
+    assert (spent.writes, spent.round_trips) == ({"sessions": units}, 1)
+
+
 def test_a_transaction_counts_for_each_of_its_tables(client: Client) -> None:
     consumed = [{"TableName": name, "CapacityUnits": 2.0} for name in ("sessions", "audit")]
     client.call("dynamodb", "TransactWriteItems", {"ConsumedCapacity": consumed})

@@ -1,0 +1,74 @@
+"""The blocks that do a piece of work once, as a ``Store`` makes them."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from session_store.in_process import blocking
+from session_store.in_process.free_work import FreeWork, KeySteps
+from session_store.in_process.tool_call import CallSteps, ToolCall
+from session_store.in_process.work import Terms
+
+if TYPE_CHECKING:
+    from session_store.in_process.awaited import AsyncFreeWork, AsyncToolCall
+
+WorkT = TypeVar("WorkT")
+AwaitedT = TypeVar("AwaitedT")
+
+
+class Block(Generic[WorkT, AwaitedT]):
+    """Entered once: ``with`` gives what is called, ``async with`` what is awaited."""
+
+    def __init__(
+        self,
+        blocking: AbstractContextManager[WorkT],
+        awaited: Callable[[], AbstractAsyncContextManager[AwaitedT]],
+    ) -> None:
+        self._blocking = blocking
+        self._make_awaited = awaited
+
+    def __enter__(self) -> WorkT:
+        return self._blocking.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        return self._blocking.__exit__(kind, error, trace)
+
+    async def __aenter__(self) -> AwaitedT:
+        self._awaited = self._make_awaited()
+        return await self._awaited.__aenter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        return await self._awaited.__aexit__(kind, error, trace)
+
+
+def tool_call_block(steps: CallSteps, terms: Terms) -> "Block[ToolCall, AsyncToolCall]":
+    steps = steps.of_one_attempt()
+
+    def awaited() -> "AbstractAsyncContextManager[AsyncToolCall]":
+        from session_store.in_process import awaited as to_await  # noqa: PLC0415 - with it comes asyncio
+
+        return to_await.held(lambda: to_await.AsyncToolCall(steps, renew_for=terms.renew_for), terms)
+
+    return Block(blocking.held(lambda: ToolCall(steps, renew_for=terms.renew_for), terms), awaited)
+
+
+def free_work_block(steps: KeySteps, terms: Terms) -> "Block[FreeWork, AsyncFreeWork]":
+    steps = steps.of_one_attempt()
+
+    def awaited() -> "AbstractAsyncContextManager[AsyncFreeWork]":
+        from session_store.in_process import awaited as to_await  # noqa: PLC0415 - with it comes asyncio
+
+        return to_await.held(lambda: to_await.AsyncFreeWork(steps, renew_for=terms.renew_for), terms)
+
+    return Block(blocking.held(lambda: FreeWork(steps, renew_for=terms.renew_for), terms), awaited)

@@ -1,0 +1,199 @@
+"""A lease is renewed in time, for so long and no longer; who has lost it is told."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from session_store.domain.claim import LeasedClaim
+from session_store.errors import FencedError, OutcomeUnknownError, SessionNotFoundError, ThrottledError
+from session_store.in_process import awaited, blocking
+from session_store.in_process.lease import Lease
+from tests.support.samples import NOW_MS, a_free_claim
+from tests.support.world import SettableClock
+
+
+class Store:
+    """Gives a minute from now, unless it has something else to say."""
+
+    def __init__(self, clock: SettableClock) -> None:
+        self.clock = clock
+        self.says: Exception | None = None
+        self.asked = 0
+
+    def extend(self) -> LeasedClaim:
+        self.asked += 1
+        if self.says is not None:
+            raise self.says
+        return a_free_claim(lease_until_ms=self.clock.now_ms() + 60_000)
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    return SettableClock()
+
+
+@pytest.fixture
+def store(clock: SettableClock) -> Store:
+    return Store(clock)
+
+
+@pytest.fixture
+def lease(store: Store, clock: SettableClock) -> Lease:
+    return Lease(store.extend, until_ms=NOW_MS + 60_000, seconds=60, clock=clock, renew_for=600)
+
+
+def test_a_lease_is_renewed_at_each_third_of_it(lease: Lease) -> None:
+    assert lease.pause == 20
+
+
+def test_a_lease_is_lost_to_the_millisecond(lease: Lease, clock: SettableClock) -> None:
+    clock.pass_(59.999)
+    assert not lease.lost
+    lease.check()
+    clock.pass_(0.001)
+    assert lease.lost
+
+
+def test_a_renewed_lease_begins_anew(lease: Lease, clock: SettableClock) -> None:
+    clock.pass_(59)
+    assert lease.renew()
+    clock.pass_(59)
+    assert not lease.lost
+
+
+@pytest.mark.parametrize(
+    "passing", [ThrottledError(), OutcomeUnknownError(), RuntimeError("no credentials"), OSError()]
+)
+def test_what_passes_is_tried_again(
+    lease: Lease, store: Store, clock: SettableClock, passing: Exception
+) -> None:
+    store.says = passing
+    clock.pass_(20)
+    assert lease.renew()
+    assert not lease.lost
+    store.says = None
+    assert lease.renew()
+    clock.pass_(59)
+    assert not lease.lost
+
+
+def test_a_lease_that_could_not_be_renewed_is_lost_with_its_time_and_tells_why(
+    lease: Lease, store: Store, clock: SettableClock
+) -> None:
+    store.says = ThrottledError()
+    clock.pass_(60)
+    assert lease.renew()
+    with pytest.raises(FencedError) as raised:
+        lease.check()
+    assert raised.value.__cause__ is store.says
+    store.says = None
+    assert lease.renew()
+    assert not lease.lost
+
+
+@pytest.mark.parametrize("refusal", [FencedError(), SessionNotFoundError()])
+def test_a_refused_lease_is_lost_at_once_and_asked_for_no_more(
+    lease: Lease, store: Store, refusal: Exception
+) -> None:
+    store.says = refusal
+    assert not lease.renew()
+    assert lease.lost
+    with pytest.raises(FencedError) as raised:
+        lease.check()
+    assert raised.value.__cause__ is refusal
+
+
+def test_a_lease_is_not_renewed_for_ever(lease: Lease, store: Store, clock: SettableClock) -> None:
+    asked_again = []
+    for _ in range(40):
+        asked_again.append(lease.renew())
+        clock.pass_(lease.pause)
+    assert asked_again == [True] * 30 + [False] * 10
+    assert store.asked == 30
+
+
+class Beats:
+    """Extends until it has been asked three times."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.enough = threading.Event()
+
+    def extend(self) -> LeasedClaim:
+        self.asked += 1
+        if self.asked >= 3:
+            self.enough.set()
+        return a_free_claim()
+
+
+def quick(extend: Callable[[], LeasedClaim]) -> Lease:
+    lease: Any = Lease(extend, until_ms=NOW_MS + 60_000, seconds=60, clock=SettableClock())
+    lease.pause = 0.01
+    return lease  # type: ignore[no-any-return] # a pause that no lease is short enough for
+
+
+def test_a_thread_renews_while_the_block_runs_and_ends_with_it() -> None:
+    beats = Beats()
+    with blocking.renewed(quick(beats.extend)):
+        assert beats.enough.wait(10)
+    asked = beats.asked
+    assert "session-store-lease" not in [thread.name for thread in threading.enumerate()]
+    assert beats.asked == asked
+
+
+def test_a_thread_ends_by_itself_when_the_lease_is_refused() -> None:
+    def refuse() -> LeasedClaim:
+        raise FencedError
+
+    lease = quick(refuse)
+    with blocking.renewed(lease):
+        for thread in threading.enumerate():
+            if thread.name == "session-store-lease":
+                thread.join(10)
+                assert not thread.is_alive()
+        assert lease.lost
+
+
+def test_a_task_renews_while_the_block_runs_and_ends_with_it() -> None:
+    beats = Beats()
+
+    async def whole() -> None:
+        async with awaited.renewed(quick(beats.extend)):
+            assert await asyncio.to_thread(beats.enough.wait, 10)
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(whole())
+
+
+def test_a_task_ends_by_itself_when_the_lease_is_refused() -> None:
+    def refuse() -> LeasedClaim:
+        raise FencedError
+
+    async def whole() -> None:
+        async with awaited.renewed(quick(refuse)):
+            (task,) = asyncio.all_tasks() - {asyncio.current_task()}
+            await asyncio.wait([task], timeout=10)
+            assert task.done()
+
+    asyncio.run(whole())
+
+
+def test_a_cancelled_block_ends_its_renewals() -> None:
+    beats = Beats()
+
+    async def worker() -> None:
+        async with awaited.renewed(quick(beats.extend)):
+            await asyncio.sleep(60)
+
+    async def whole() -> None:
+        task = asyncio.create_task(worker())
+        assert await asyncio.to_thread(beats.enough.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(whole())
