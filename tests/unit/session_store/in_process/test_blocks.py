@@ -209,7 +209,7 @@ def test_work_that_somebody_does_is_in_progress_and_tells_until_when(work: Once)
     async def body(_: Any) -> None:
         with pytest.raises(InProgressError) as raised, other.block():
             pass
-        assert raised.value.facts["retryAfter"] == 60
+        assert raised.value.facts["retryAfter"] == 64
         raise DeadError
 
     other = replace(work, awaited=False)
