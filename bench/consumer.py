@@ -14,7 +14,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from local.credentials import REGION
 from local.deployment import Deployed
 from local.emulator import ACCOUNT, Emulator
-from session_store.schema import Attribute, Env, StreamEnv
+from session_store.schema import PAYLOADS, Attribute, Env, StreamEnv
 
 QUEUE: Final = "bench-cleanup"
 BUCKET: Final = "bench-quarantine"
@@ -55,7 +55,7 @@ def become_consumer(emulator: Emulator, deployed: Deployed) -> None:
         Env.REGIONS: REGION,
         Env.STATUS_SHARDS: "4",
         Env.AUDIT_RETENTION_DAYS: "90",
-        StreamEnv.AUDIT_DIGESTED: "content,input,output,error",
+        StreamEnv.AUDIT_DIGESTED: ",".join(PAYLOADS),
         StreamEnv.CLEANUP_QUEUE_URL: emulator.client("sqs").create_queue(QueueName=QUEUE)["QueueUrl"],
         StreamEnv.CLEANUP_DELAY_SECONDS: "0",
         StreamEnv.QUARANTINE_BUCKET: BUCKET,

@@ -15,7 +15,17 @@ from botocore import xform_name
 
 from bench.ground import AUDIT_TABLE, TABLE, Context, Ground, ground
 from bench.report import publish, table
-from bench.workload import ACTIVATE, CREATE, DELETE, READS, TOOL_CALLS, WRITES, Request
+from bench.workload import (
+    ACTIVATE,
+    CHECKPOINT,
+    CHECKPOINT_READS,
+    CREATE,
+    DELETE,
+    READS,
+    TOOL_CALLS,
+    WRITES,
+    Request,
+)
 from session_api.requests import IDEMPOTENCY_KEY
 from tests.support.gateway import rest_event
 from tests.support.tables import create_tables
@@ -144,7 +154,8 @@ def rows(twins: Twins, rounds: int) -> Iterator[Row]:
             {"append_messages": 10, "record_tool_call": TOOL_CALLS}.get(request.operation, 0)
         ):
             twins.request(request, session_id=session_id, number=number)
-    for request in READS:
+    twins.request(CHECKPOINT, session_id=session_id)
+    for request in (*READS, *CHECKPOINT_READS):
         if request.operation != "health":
             yield Row(request.label, _repeated(twins, request, rounds, session_id=session_id))
     yield Row(DELETE.label, _of_new_sessions(twins, DELETE, rounds))

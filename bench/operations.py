@@ -11,7 +11,19 @@ from typing import Any, Final
 from bench.played import Played
 from bench.report import publish, table
 from bench.spending import READ_UNIT, Spent
-from bench.workload import CREATE, DELETE, READS, RECORD, TOOL_CALLS, WRITES, Request, called, opened
+from bench.workload import (
+    CHECKPOINT,
+    CHECKPOINT_READS,
+    CREATE,
+    DELETE,
+    READS,
+    RECORD,
+    TOOL_CALLS,
+    WRITES,
+    Request,
+    called,
+    opened,
+)
 from local.emulator import running
 from local.loopback import free_port
 
@@ -66,7 +78,7 @@ def main() -> None:
 def rows(played: Played) -> Iterator[Row]:
     session_id, created = opened(played)
     yield Row(CREATE.label, created, bound_of(CREATE, answered=0))
-    for request in (*WRITES, *READS, DELETE):
+    for request in (*WRITES, *READS, *CHECKPOINT_READS, DELETE):
         if request in READS and request is READS[0]:
             # Reading finds as many messages and calls as its label says.
             session_id = _filled(played)
@@ -82,6 +94,7 @@ def _filled(played: Played) -> str:
     append = next(request for request in WRITES if request.operation == "append_messages")
     for _ in range(20):
         called(played, append, session_id)
+    called(played, CHECKPOINT, session_id)
     played.audited()
     return session_id
 

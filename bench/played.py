@@ -19,6 +19,7 @@ from local.streams.source import ShardSource, Stream
 from local.streams.swept import SweptRecords
 from session_store.bootstrap import aws_session
 from session_store.schema import (
+    PAYLOADS,
     SESSION_SK,
     BusEnv,
     CleanupEnv,
@@ -56,7 +57,7 @@ class Played:
     def _environment(self, emulator: Emulator) -> Mapping[str, str]:
         return {
             **environment(emulator),
-            StreamEnv.AUDIT_DIGESTED.value: "content,input,output,error",
+            StreamEnv.AUDIT_DIGESTED.value: ",".join(PAYLOADS),
             StreamEnv.CLEANUP_QUEUE_URL.value: self._queue,
             StreamEnv.CLEANUP_DELAY_SECONDS.value: "0",
             StreamEnv.QUARANTINE_BUCKET.value: NAME,

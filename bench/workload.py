@@ -1,5 +1,6 @@
 """What is priced: each operation of the API once, and whole lives of a message, a tool call and a session."""
 
+import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from typing import Final
 from bench.played import Played
 from bench.prices import Meter, Usage
 from bench.spending import GB, Spent
+from session_store.domain.identifiers import MessageIds
 
 MESSAGES: Final = 20
 TOOL_CALLS: Final = 10
@@ -87,6 +89,17 @@ APPEND: Final = Request("append_messages", "append a message of 1 KB", "POST", C
 RECORD: Final = Request(
     "record_tool_call", "record a small tool call", "PUT", f"{SESSION}/tool-calls/call-0", TOOL_CALL
 )
+CHECKPOINTS: Final = f"{SESSION}/checkpoints"
+CHECKPOINT_ID: Final = MessageIds(random_bytes=secrets.token_bytes).mint(time.time_ns() // 1_000_000)
+CHECKPOINT: Final = Request(
+    "add_checkpoint",
+    "add a checkpoint of 1 KB, by its id",
+    "POST",
+    CHECKPOINTS,
+    {"data": KILOBYTE, "checkpointId": CHECKPOINT_ID},
+)
+"""There before ``CHECKPOINT_READS``."""
+
 WRITES: Final = (
     CREATE_KEYED,
     ACTIVATE,
@@ -97,7 +110,14 @@ WRITES: Final = (
     TOUCH,
     APPEND,
     Request("append_messages", "append two of 1 KB, atomically", "POST", CONTEXT, messages(2, atomic=True)),
+    Request("add_checkpoint", "add a checkpoint of 1 KB", "POST", CHECKPOINTS, {"data": KILOBYTE}),
+    Request("add_checkpoint", "the same, under a key", "POST", CHECKPOINTS, {"data": KILOBYTE}, KEYED),
     RECORD,
+)
+CHECKPOINT_READS: Final = (
+    Request("get_latest_checkpoint", "read the newest checkpoint", "GET", f"{CHECKPOINTS}/latest"),
+    Request("get_checkpoint", "read a checkpoint", "GET", f"{CHECKPOINTS}/{CHECKPOINT_ID}"),
+    Request("list_checkpoints", "list checkpoints, one of 1 KB", "GET", f"{CHECKPOINTS}?limit=1"),
 )
 LARGE: Final = Request(
     "append_messages",
@@ -131,11 +151,15 @@ def rows(played: Played) -> tuple[list[Row], list[Row]]:
     session_id, created = opened(played)
     creation = Row(CREATE.label, created, played.audited().usage(), operation=CREATE.operation)
     writes = [row(played, request, session_id) for request in (*WRITES, LARGE, READ_LARGE)]
+    called(played, CHECKPOINT, session_id)
+    played.audited()
+    of_checkpoints = [row(played, request, session_id) for request in CHECKPOINT_READS]
     lived = Lived(played)
     requests = [
         creation,
         *writes,
         *(row(played, request, lived.session_id) for request in READS),
+        *of_checkpoints,
         *_short_lived(played),
     ]
     played.expired(session_id)

@@ -76,6 +76,15 @@ class AppendedMessages(Answer, frozen=True):
     items: tuple[Message, ...]
 
 
+class Checkpoint(Answer, frozen=True):
+    checkpoint_id: str
+    namespace: str
+    parent_id: str | None
+    data: Any
+    created_at: str
+    expires_at: str
+
+
 class ToolCall(Answer, frozen=True):
     tool_call_id: str
     tool_name: str

@@ -8,7 +8,14 @@ import anyio
 import anyio.to_thread
 import httpx
 
-from session_store_client import child_calls, claim_calls, operator_calls, session_calls, task_calls
+from session_store_client import (
+    checkpoint_calls,
+    child_calls,
+    claim_calls,
+    operator_calls,
+    session_calls,
+    task_calls,
+)
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
 from session_store_client.calls import Call, following
@@ -118,6 +125,10 @@ class AsyncClient:
     delete = async_sends(session_calls.delete_session)
     append = async_sends(child_calls.append_messages)
     messages = async_lists(child_calls.list_messages)
+    add_checkpoint = async_sends(checkpoint_calls.add_checkpoint)
+    checkpoints = async_lists(checkpoint_calls.list_checkpoints)
+    latest_checkpoint = async_sends(checkpoint_calls.get_latest_checkpoint)
+    checkpoint = async_sends(checkpoint_calls.get_checkpoint)
     record_tool_call = async_sends(child_calls.record_tool_call)
     tool_call = async_sends(child_calls.get_tool_call)
     tool_calls = async_lists(child_calls.list_tool_calls)

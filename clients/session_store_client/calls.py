@@ -13,6 +13,8 @@ PageT = TypeVar("PageT", bound=Page[Any])
 
 MIN_VERSION: Final = "session-min-version"
 IF_MATCH: Final = "if-match"
+LATEST: Final = "latest"
+"""Stands in a path where a checkpoint's id may stand."""
 
 
 class Repeat(Enum):
@@ -80,6 +82,16 @@ def claim_path(key: str) -> str:
 
 def task_path(task_id: str) -> str:
     return f"/tasks/{_segment(task_id, 'task id')}"
+
+
+def checkpoint_path(session_id: str, checkpoint_id: str) -> str:
+    if checkpoint_id == LATEST:
+        raise ValueError(f"{checkpoint_id!r} is no checkpoint id")
+    return f"{session_path(session_id)}/checkpoints/{_segment(checkpoint_id, 'checkpoint id')}"
+
+
+def latest_checkpoint_path(session_id: str) -> str:
+    return f"{session_path(session_id)}/checkpoints/{LATEST}"
 
 
 def _segment(value: str, what: str) -> str:

@@ -101,13 +101,18 @@ def reconcile_tool_call(
     session_id: str,
     tool_call_id: str,
     *,
+    fence: int,
     outcome: Literal["completed", "failed", "retry"],
     output: Any = None,  # noqa: ANN401 - any JSON value
     error: Any = None,  # noqa: ANN401 - likewise
 ) -> Call[FinishedToolCall]:
-    """Say how a call of unknown outcome ended, or that it may be run again."""
-    body = {"outcome": outcome, **given(output=output, error=error)}
-    return _ends(f"{tool_call_path(session_id, tool_call_id)}/reconcile", FinishedToolCall, body)
+    """Say how a call ended that nobody holds any more, or that it may be run again.
+
+    ``fence``: of the attempt that was looked into, as ``get_recovery`` and ``get_tool_call`` tell it.
+    ``FencedError`` where another has come since.
+    """
+    body = {"fence": fence, "outcome": outcome, **given(output=output, error=error)}
+    return _reconciles(f"{tool_call_path(session_id, tool_call_id)}/reconcile", FinishedToolCall, body)
 
 
 def get_recovery(session_id: str, *, at_least: int | None = None) -> Call[Recovery]:
@@ -153,13 +158,17 @@ def extend_claim(key: str, *, fence: int, lease_seconds: int) -> Call[Claim]:
 def reconcile_claim(
     key: str,
     *,
+    fence: int,
     outcome: Literal["completed", "failed", "retry"],
     output: Any = None,  # noqa: ANN401 - any JSON value
     error: Any = None,  # noqa: ANN401 - likewise
 ) -> Call[Claim]:
-    """Say how work of unknown outcome ended, or that it may be done again."""
-    body = {"outcome": outcome, **given(output=output, error=error)}
-    return _ends(f"{claim_path(key)}/reconcile", Claim, body)
+    """Say how work ended that nobody holds any more, or that it may be done again.
+
+    ``fence``: of the attempt that was looked into, as ``get_claim`` tells it.
+    """
+    body = {"fence": fence, "outcome": outcome, **given(output=output, error=error)}
+    return _reconciles(f"{claim_path(key)}/reconcile", Claim, body)
 
 
 def _attempt(
@@ -181,6 +190,11 @@ def _begins(method: str, path: str, answer: type[AnswerT], body: Mapping[str, ob
 def _ends(path: str, answer: type[AnswerT], body: Mapping[str, object]) -> Call[AnswerT]:
     """Known again by its outcome, which is judged before all else."""
     return Call(method="POST", path=path, answer=answer, body=body, repeat=Repeat.RECOGNISED)
+
+
+def _reconciles(path: str, answer: type[AnswerT], body: Mapping[str, object]) -> Call[AnswerT]:
+    """Of one attempt, and so done once; whoever comes after the answer to it is lost, refuses it again."""
+    return Call(method="POST", path=path, answer=answer, body=body, repeat=Repeat.GUARDED)
 
 
 def _extends(path: str, answer: type[AnswerT], body: Mapping[str, object]) -> Call[AnswerT]:

@@ -7,7 +7,14 @@ from typing import Self, TypeVar
 
 import httpx
 
-from session_store_client import child_calls, claim_calls, operator_calls, session_calls, task_calls
+from session_store_client import (
+    checkpoint_calls,
+    child_calls,
+    claim_calls,
+    operator_calls,
+    session_calls,
+    task_calls,
+)
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
 from session_store_client.calls import Call, following
@@ -115,6 +122,10 @@ class Client:
     delete = sends(session_calls.delete_session)
     append = sends(child_calls.append_messages)
     messages = lists(child_calls.list_messages)
+    add_checkpoint = sends(checkpoint_calls.add_checkpoint)
+    checkpoints = lists(checkpoint_calls.list_checkpoints)
+    latest_checkpoint = sends(checkpoint_calls.get_latest_checkpoint)
+    checkpoint = sends(checkpoint_calls.get_checkpoint)
     record_tool_call = sends(child_calls.record_tool_call)
     tool_call = sends(child_calls.get_tool_call)
     tool_calls = lists(child_calls.list_tool_calls)

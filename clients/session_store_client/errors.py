@@ -80,7 +80,7 @@ class AlreadyDecidedError(SessionStoreError):
 
 
 class ContentConflictError(SessionStoreError):
-    """A message id is taken by another content."""
+    """The id of a message or a checkpoint is taken by another content."""
 
 
 class InProgressError(SessionStoreError):

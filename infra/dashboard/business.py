@@ -1,4 +1,4 @@
-"""What the store is used for: sessions, tool calls, messages, and how often writers meet."""
+"""What the store is used for: sessions, tool calls, messages, checkpoints, and how often writers meet."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -18,6 +18,7 @@ SESSIONS: Final[tuple[Counted, ...]] = (
 WORK: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.TOOL_CALLS),
     ("session_api", Metric.MESSAGES_APPENDED),
+    ("session_api", Metric.CHECKPOINTS_ADDED),
 )
 TASKS: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.TASKS_CREATED),
@@ -41,7 +42,7 @@ def business(watched: Watched) -> Iterator[Row]:
     yield [
         graph(watched, "Sessions that began and ended", _each(watched, SESSIONS)),
         *_living(watched),
-        graph(watched, "Tool calls and messages", _each(watched, WORK)),
+        graph(watched, "Tool calls, messages, checkpoints", _each(watched, WORK)),
         graph(watched, "Tasks and approvals", _each(watched, TASKS)),
         graph(watched, "Conflicts, replays, large sessions", _each(watched, MEETINGS)),
     ]

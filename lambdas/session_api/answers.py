@@ -6,6 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from session_store.domain.audit_event import AuditEntry
+from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.message import Message
 from session_store.domain.session import ExpiringSession, Session, SessionSummary
 from session_store.domain.times import MILLIS, iso
@@ -64,6 +65,15 @@ class MessageAnswer(Answer, frozen=True):
     appended_at: str
 
 
+class CheckpointAnswer(Answer, frozen=True):
+    checkpoint_id: str
+    namespace: str
+    parent_id: str | None
+    data: Any
+    created_at: str
+    expires_at: str
+
+
 class ToolCallAnswer(Answer, frozen=True):
     tool_call_id: str
     tool_name: str
@@ -90,6 +100,11 @@ class ExpiringPage(Answer, frozen=True):
 
 class MessagePage(Answer, frozen=True):
     items: list[MessageAnswer]
+    next_cursor: str | None
+
+
+class CheckpointPage(Answer, frozen=True):
+    items: list[CheckpointAnswer]
     next_cursor: str | None
 
 
@@ -194,6 +209,17 @@ def message_answer(message: Message) -> MessageAnswer:
         message_id=message.message_id,
         content=message.content,
         appended_at=iso(message.appended_at),
+    )
+
+
+def checkpoint_answer(checkpoint: Checkpoint) -> CheckpointAnswer:
+    return CheckpointAnswer(
+        checkpoint_id=checkpoint.checkpoint_id,
+        namespace=checkpoint.namespace,
+        parent_id=checkpoint.parent_id,
+        data=checkpoint.data,
+        created_at=iso(checkpoint.taken_at),
+        expires_at=_end(checkpoint.ttl),
     )
 
 

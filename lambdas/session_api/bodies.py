@@ -4,7 +4,9 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from session_store.domain.checkpoint import SHORTEST_RETENTION
 from session_store.domain.claim import DAY
+from session_store.domain.identifiers import MAX_IDENTIFIER
 from session_store.domain.message import MAX_BATCH
 from session_store.domain.state_operations import StateOperations
 from session_store.domain.task import DEFAULT_RETENTION, LONGEST_RETENTION_DAYS, MAX_NEXT, TaskKind
@@ -13,6 +15,7 @@ from session_store.domain.tool_call import MAX_DURATION_MS
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import InvalidRequestError
 from session_store.services.births import NewSession
+from session_store.services.checkpoint_births import NewCheckpoint
 from session_store.services.context import NewMessage
 from session_store.services.new_tasks import NewTask
 from session_store.services.tool_calls import FinishedCall
@@ -85,6 +88,25 @@ class AppendMessages(Body, frozen=True):
 
     def meaning(self) -> list[NewMessage]:
         return [NewMessage(content=new.content, message_id=new.message_id) for new in self.messages]
+
+
+class AddCheckpoint(Body, frozen=True):
+    """``retainSeconds``: ends sooner than its session may. Without it, with its session."""
+
+    data: Any
+    namespace: Annotated[str, msgspec.Meta(max_length=MAX_IDENTIFIER)] = ""
+    checkpoint_id: str | None = None
+    parent_id: str | None = None
+    retain_seconds: Annotated[int, msgspec.Meta(ge=SHORTEST_RETENTION, le=LONGEST_LIFE)] | None = None
+
+    def meaning(self) -> NewCheckpoint:
+        return NewCheckpoint(
+            data=self.data,
+            namespace=self.namespace,
+            checkpoint_id=self.checkpoint_id,
+            parent_id=self.parent_id,
+            retain_seconds=self.retain_seconds,
+        )
 
 
 class RecordToolCall(Body, frozen=True):

@@ -86,9 +86,13 @@ class Heartbeat(Body, frozen=True):
 
 
 class Reconcile(Body, frozen=True):
-    """What has been found out: the `output` or the `error`, or that the work may be tried again."""
+    """What has been found out: the `output` or the `error`, or that the work may be tried again.
+
+    `fence`: of the attempt that was looked into, so that none that has come since is judged by it.
+    """
 
     outcome: Literal["completed", "failed", "retry"]
+    fence: Fence | None = None
     output: Any = None
     error: Any = None
 
@@ -111,7 +115,10 @@ class Reconcile(Body, frozen=True):
 
 
 class BeginClaim(Body, frozen=True):
-    """`retainSeconds`: how long the claim stays after it was last written, a day at the least."""
+    """`retainSeconds`: how long the claim stays once it was last written, a day after its lease at the least.
+
+    Then its key is free, also where nobody has found out how its work ended.
+    """
 
     input: Any
     attempt_id: str | None = None

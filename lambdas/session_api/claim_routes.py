@@ -88,12 +88,13 @@ def extend_claim(request: Request) -> Reply:
     f"{CLAIM}/reconcile",
     body=Reconcile,
     answer=ClaimAnswer,
-    refusals=(*WRITE_PROBLEMS, problems.IN_PROGRESS, problems.MISMATCH, problems.TOO_LARGE),
+    refusals=(*END_PROBLEMS, problems.IN_PROGRESS),
 )
 def reconcile_claim(request: Request) -> Reply:
-    """Say how work of unknown outcome ended, or that it may be tried again."""
+    """Say how work ended that nobody holds any more, or that it may be tried again."""
+    body = request.body
     step = request.store.claims.reconcile(
-        request.caller, request.path["key"], outcome=request.body.outcome_of_claim()
+        request.caller, request.path["key"], outcome=body.outcome_of_claim(), fence=body.fence
     )
     return _stepped(request, step)
 

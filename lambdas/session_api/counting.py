@@ -48,6 +48,8 @@ class Counting:
             self._add(Metric.LARGE_SESSION)
         if operation.counts is not None and reply.done:
             self._add(operation.counts, reply.done)
+        for metric, count in reply.beside.items():
+            self._add(metric, count)
         if reply.replayed:
             self._add(Metric.REPLAYS, reply.replayed)
 

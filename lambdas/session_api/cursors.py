@@ -19,6 +19,7 @@ from session_store.domain.identifiers import (
 from session_store.domain.json_values import digest
 from session_store.domain.page import (
     AuditPosition,
+    CheckpointPosition,
     ExpiringPosition,
     MessagePosition,
     OwnedPosition,
@@ -38,6 +39,7 @@ MAX_AUDIT_KEY: Final = 1024
 Position = TypeVar(
     "Position",
     AuditPosition,
+    CheckpointPosition,
     MessagePosition,
     OwnedPosition,
     RecordPosition,
@@ -83,6 +85,8 @@ def _check(position: object) -> None:
             check_identifier(sk, path=PATH, longest=MAX_AUDIT_KEY)
         case MessagePosition(message_id=message_id):
             check_message_id(message_id, path=PATH)
+        case CheckpointPosition(checkpoint_id=checkpoint_id):
+            check_message_id(checkpoint_id, path=PATH)
         case OwnedPosition(created_at=created_at, session_id=session_id):
             _check_time(created_at)
             check_session_id(session_id)

@@ -22,6 +22,7 @@ from session_store.domain.identifiers import (
     IDENTIFIER_PATTERN,
     MAX_IDENTIFIER,
     MAX_TOOL_CALL_ID,
+    MESSAGE_ID_PATTERN,
     SESSION_ID_PATTERN,
 )
 
@@ -43,6 +44,7 @@ PROBLEM_SCHEMA: Final[dict[str, Any]] = {
 PATH_PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "sessionId": {"type": "string", "pattern": SESSION_ID_PATTERN},
     "taskId": {"type": "string", "pattern": SESSION_ID_PATTERN},
+    "checkpointId": {"type": "string", "pattern": MESSAGE_ID_PATTERN},
     "toolCallId": {
         "type": "string",
         "minLength": 1,

@@ -1,7 +1,7 @@
 """The operations of the API: declared once, served by the resolver, described by the OpenAPI document."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ class Reply:
     """What a route answers; ``value`` None is an empty body.
 
     ``done``: how many of what its operation counts are new by this request; ``replayed``: how many were
-    there already.
+    there already. ``beside``: what else is new.
     """
 
     value: msgspec.Struct | None
@@ -35,6 +35,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     done: int = 1
     replayed: int = 0
+    beside: Mapping[Metric, int] = field(default_factory=dict)
 
 
 Run = Callable[[Request], Reply]

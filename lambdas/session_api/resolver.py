@@ -14,6 +14,7 @@ from aws_lambda_powertools.event_handler.api_gateway import ProxyEventType
 
 from session_api import (
     audit_routes,
+    checkpoint_routes,
     claim_routes,
     context_routes,
     dead_letter_routes,
@@ -48,6 +49,7 @@ from session_store.settings import Settings
 ROUTES: Final = (
     session_routes,
     context_routes,
+    checkpoint_routes,
     running_call_routes,
     tool_call_routes,
     claim_routes,

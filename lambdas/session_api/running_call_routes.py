@@ -27,7 +27,13 @@ CALL_PROBLEMS: Final = (
     problems.MISDIRECTED,
     problems.OUTCOME_UNKNOWN,
 )
-END_PROBLEMS: Final = (*CALL_PROBLEMS, problems.FENCED, problems.MISMATCH, problems.TOO_LARGE)
+END_PROBLEMS: Final = (
+    *CALL_PROBLEMS,
+    problems.FENCED,
+    problems.MISMATCH,
+    problems.TOO_LARGE,
+    problems.PAYLOAD_MISSING,
+)
 
 
 @operation(
@@ -43,6 +49,7 @@ END_PROBLEMS: Final = (*CALL_PROBLEMS, problems.FENCED, problems.MISMATCH, probl
         problems.UNRECONCILED,
         problems.MISMATCH,
         problems.TOO_LARGE,
+        problems.PAYLOAD_MISSING,
     ),
 )
 def begin_tool_call(request: Request) -> Reply:
@@ -69,7 +76,7 @@ def begin_tool_call(request: Request) -> Reply:
 def complete_tool_call(request: Request) -> Reply:
     """Complete a call, and change its session with it, in one transaction.
 
-    The same again is a success whatever has become of the session.
+    The same again is a success whatever has become of the session, until it is erased.
     """
     body = request.body
     return _finished(
@@ -129,17 +136,18 @@ def extend_tool_call(request: Request) -> Reply:
     f"{TOOL_CALL}/reconcile",
     body=Reconcile,
     answer=FinishedToolCall,
-    refusals=(*CALL_PROBLEMS, problems.IN_PROGRESS, problems.MISMATCH, problems.TOO_LARGE),
+    refusals=(*END_PROBLEMS, problems.IN_PROGRESS),
     counts=Metric.TOOL_CALLS,
 )
 def reconcile_tool_call(request: Request) -> Reply:
-    """Say how a call of unknown outcome ended, or that it may be tried again."""
+    """Say how a call ended that nobody holds any more, or that it may be tried again."""
     return _finished(
         request.store.finished_calls.reconcile(
             request.caller,
             request.session_id,
             request.path["toolCallId"],
             outcome=request.body.outcome_of_call(),
+            fence=request.body.fence,
         )
     )
 
@@ -164,4 +172,5 @@ def _finished(finished: Finished) -> Reply:
         value=finished_answer(finished),
         done=int(finished.done and recorded),
         replayed=int(recorded and not finished.done),
+        beside={Metric.MESSAGES_APPENDED: finished.appended} if finished.appended else {},
     )

@@ -35,6 +35,7 @@ TOOL_CALL: Final = f"{TOOL_CALLS}/{{toolCallId}}"
         problems.NOT_FOUND,
         problems.SESSION_CLOSED,
         problems.IN_PROGRESS,
+        problems.UNRECONCILED,
         problems.MISMATCH,
         problems.TOO_LARGE,
         problems.MISDIRECTED,

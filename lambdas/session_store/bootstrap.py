@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import QueueName
 from session_store.errors import NotFoundError
-from session_store.ports import (
-    Clock,
-    Ids,
-    PayloadStorage,
-    Storage,
-)
+from session_store.ports import Clock, Ids, PayloadStorage, Storage
 from session_store.services.access import SessionAccess
 from session_store.services.approvals import Approvals
 from session_store.services.audit_events import AuditEvents
 from session_store.services.audit_trail import AuditTrail
+from session_store.services.checkpoints import Checkpoints
 from session_store.services.context import Context
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
@@ -35,12 +31,10 @@ from session_store.services.task_access import TaskAccess
 from session_store.services.task_work import TaskWork
 from session_store.services.tasks import Tasks
 from session_store.services.tool_calls import ToolCalls
-from session_store.settings import (
-    RedriveSettings,
-    Settings,
-)
+from session_store.settings import RedriveSettings, Settings
 from session_store.storage.attempts import ATTEMPT_SECONDS, CONNECT_TIMEOUT, READ_TIMEOUT, Attempts
 from session_store.storage.audit_table import AuditTable
+from session_store.storage.checkpoint_table import CheckpointTable
 from session_store.storage.child_table import ChildTable
 from session_store.storage.claim_table import ClaimTable
 from session_store.storage.cleanup_queue import SqsCleanupQueue
@@ -83,6 +77,7 @@ class Store:
     sessions: Sessions
     keyed_sessions: KeyedSessions
     context: Context
+    checkpoints: Checkpoints
     tool_calls: ToolCalls
     running_calls: RunningCalls
     finished_calls: FinishedCalls
@@ -138,6 +133,7 @@ def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Dea
         sessions=SessionTable(client=table, audit_table=audit, shards=settings.status_shards),
         keyed=KeyedSessionTable(client=table, shards=settings.status_shards),
         messages=MessageTable(client=table, region=settings.region),
+        checkpoints=CheckpointTable(client=table, region=settings.region),
         tool_calls=ToolCallTable(
             client=table, audit_table=audit, region=settings.region, shards=settings.status_shards
         ),
@@ -191,6 +187,9 @@ def store_on(
         sessions=sessions,
         keyed_sessions=KeyedSessions(storage=storage.keyed, sessions=sessions, access=access),
         context=context,
+        checkpoints=Checkpoints(
+            storage=storage.checkpoints, access=access, payloads=large, clock=clock, ids=ids
+        ),
         tool_calls=ToolCalls(
             storage=storage.tool_calls, access=access, payloads=large, clock=clock, events=events
         ),

@@ -108,9 +108,9 @@ class MisdirectedError(StoreError):
 
 
 class ContentConflictError(StoreError):
-    """An id is taken by another content; fact ``messageIds``."""
+    """An id is taken by another content; fact ``messageIds``, or ``checkpointId``."""
 
-    summary = "A message id is already taken by another content."
+    summary = "An id is already taken by another content."
 
 
 class IdempotencyMismatchError(StoreError):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol
 
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
+from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.claim import ClaimGuard, ClaimT
 from session_store.domain.credential import Credential
 from session_store.domain.dead_letter import Letter, Quarantined, Reread, ShardRange
@@ -22,6 +23,7 @@ from session_store.domain.message import Message
 from session_store.domain.notice import Notice
 from session_store.domain.page import (
     AuditPosition,
+    CheckpointPosition,
     ExpiringPosition,
     MessagePosition,
     OwnedPosition,
@@ -151,6 +153,40 @@ class MessageStorage(Protocol):
 
     def page(self, session_id: str, page: PageRequest[MessagePosition]) -> Page[Message, MessagePosition]:
         """A session's messages in the order of their ids, read consistently."""
+        ...
+
+
+class CheckpointStorage(Protocol):
+    """Told apart by session, namespace and id; one that is expired stands in no new one's way."""
+
+    def put(self, checkpoint: Checkpoint) -> Checkpoint | None:
+        """None when the checkpoint is new and now stored; the one that has its id otherwise."""
+        ...
+
+    def put_under_key(self, checkpoint: Checkpoint, claim: KeyClaim) -> KeyClaim | Checkpoint | None:
+        """Store the checkpoint and the claim, both or neither.
+
+        Returns None when this very operation has been done, now or before; else the claim that
+        holds the key; or, where the key is free, the checkpoint that has the id.
+        """
+        ...
+
+    def read_claim(self, key_hash: str) -> KeyClaim | None:
+        """The claim that holds a key, read consistently, whether or not it is expired."""
+        ...
+
+    def read(self, session_id: str, namespace: str, checkpoint_id: str) -> Checkpoint | None:
+        """A checkpoint, read consistently, whether or not it is expired."""
+        ...
+
+    def has(self, session_id: str, namespace: str, checkpoint_id: str, *, now_ms: int) -> bool:
+        """Whether there is such a checkpoint, not expired, read consistently; its data stays where it is."""
+        ...
+
+    def page(
+        self, session_id: str, namespace: str, page: PageRequest[CheckpointPosition]
+    ) -> Page[Checkpoint, CheckpointPosition]:
+        """Checkpoints of a namespace in the order of their ids, the expired among them, read consistently."""
         ...
 
 
@@ -436,6 +472,7 @@ class Storage:
     sessions: SessionStorage
     keyed: KeyedStorage
     messages: MessageStorage
+    checkpoints: CheckpointStorage
     tool_calls: ToolCallStorage
     claims: ClaimStorage
     tasks: TaskStorage

@@ -49,6 +49,12 @@ class Attribute(StrEnum):
     CONTENT_HASH = "contentHash"
     APPENDED_AT = "appendedAt"
 
+    # checkpoints
+    NAMESPACE = "namespace"
+    PARENT_ID = "parentId"
+    DATA = "data"
+    TAKEN_AT = "takenAt"
+
     # tool call claims and records
     TOOL_CALL_ID = "toolCallId"
     TOOL_NAME = "toolName"
@@ -116,6 +122,7 @@ class Attribute(StrEnum):
 
 PAYLOADS: Final = (
     Attribute.CONTENT,
+    Attribute.DATA,
     Attribute.INPUT,
     Attribute.OUTPUT,
     Attribute.ERROR,
@@ -131,6 +138,7 @@ class Entity(StrEnum):
 
     SESSION = "session"
     MESSAGE = "message"
+    CHECKPOINT = "checkpoint"
     TOOL_CLAIM = "toolClaim"
     TOOL_RECORD = "toolRecord"
     KEY_CLAIM = "keyClaim"
@@ -151,6 +159,7 @@ class Due(StrEnum):
 SESSION_SK: Final = "metadata"
 SESSION_PK_PREFIX: Final = "session#"
 CONTEXT_SK_PREFIX: Final = "context#"
+CHECKPOINT_SK_PREFIX: Final = "checkpoint#"
 CALL_SK_PREFIX: Final = "call#"
 TOOL_SK_PREFIX: Final = "tool#"
 TASK_PK_PREFIX: Final = "task#"
@@ -212,6 +221,15 @@ def key_claim_pk(key_hash: str) -> str:
 
 def message_sk(message_id: str) -> str:
     return CONTEXT_SK_PREFIX + escape(message_id)
+
+
+def checkpoint_prefix(namespace: str) -> str:
+    """What the sort keys of one namespace begin with, and of no other: the empty one is a name too."""
+    return f"{CHECKPOINT_SK_PREFIX}{escape(namespace)}#"
+
+
+def checkpoint_sk(namespace: str, checkpoint_id: str) -> str:
+    return checkpoint_prefix(namespace) + escape(checkpoint_id)
 
 
 def claim_sk(tool_call_id: str) -> str:

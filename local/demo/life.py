@@ -4,13 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from local.demo.steps import expect, refused, show, step, title
+from local.demo.work import play_work
 from session_store_client import Client
-from session_store_client.answers import BegunToolCall, ToolCall
+from session_store_client.answers import ToolCall
 from session_store_client.calls import Call
 from session_store_client.child_calls import append_messages, get_history, list_messages, record_tool_call
-from session_store_client.claim_calls import begin_tool_call, complete_tool_call
 from session_store_client.errors import (
-    InProgressError,
     SessionClosedError,
     SessionNotFoundError,
     VersionConflictError,
@@ -50,16 +49,7 @@ def play_life(client: Client, operator: Client) -> None:
     history = step(client, get_history(session_id))
     expect(len(history.items) == len(CALLS), "the history holds each call once")
 
-    title("begin a call that must not run twice: whoever may run it holds a fence")
-    begun = step(client, _booking(session_id, "worker-1"))
-    refused(client, _booking(session_id, "worker-2"), InProgressError)
-    title("complete it, and change the session with it, in one transaction")
-    state = {"set": {"booked": True}}
-    done = complete_tool_call(session_id, BOOKING, fence=begun.fence, output={"room": 12}, state=state)
-    step(client, done)
-    title("complete it again, begin it again: it is not run again, its outcome is told")
-    step(client, done)
-    expect(step(client, _booking(session_id, "worker-2")).status == "completed", "it is completed")
+    play_work(client, session_id)
 
     title("append to the transcript")
     contents = [{"role": role, "text": text} for role, text in TRANSCRIPT]
@@ -103,12 +93,6 @@ def _call(session_id: str, number: int) -> Call[ToolCall]:
         input={"city": "Lisbon", "page": number},
         output={"found": number * 7, "cheapest": 89.9},
         duration_ms=120 + number,
-    )
-
-
-def _booking(session_id: str, attempt: str) -> Call[BegunToolCall]:
-    return begin_tool_call(
-        session_id, BOOKING, tool_name="book_hotel", input={"city": "Lisbon"}, attempt_id=attempt
     )
 
 

@@ -124,7 +124,14 @@ def test_three_small_nodes_pay_for_themselves_above_some_five_hundred_hits_a_sec
 
 def test_every_operation_of_the_api_is_priced() -> None:
     assert resolver.ROUTES
-    requests = [workload.CREATE, *workload.WRITES, *workload.READS, workload.DRAIN, workload.DELETE]
+    requests = [
+        workload.CREATE,
+        *workload.WRITES,
+        *workload.READS,
+        *workload.CHECKPOINT_READS,
+        workload.DRAIN,
+        workload.DELETE,
+    ]
     priced = {request.operation for request in requests}
     assert priced.isdisjoint(workload.NOT_PRICED)
     assert priced | workload.NOT_PRICED == {operation.name for operation in OPERATIONS}

@@ -72,6 +72,23 @@ def test_a_message_is_appended_once_whatever_answers_are_lost(way: Way, client: 
     assert [each.content for each in client.messages(session_id)] == ["once"]
 
 
+@pytest.mark.parametrize("losses", [1, 2])
+def test_a_checkpoint_is_added_once_whatever_answers_are_lost(way: Way, client: Client, losses: int) -> None:
+    session_id = client.create().session_id
+    first = client.add_checkpoint(session_id, {"step": 1}, namespace="a#b")
+    way.losing = losses
+    second = client.add_checkpoint(
+        session_id, {"step": 2}, namespace="a#b", parent_id=first.checkpoint_id, retain_seconds=900
+    )
+    assert list(client.checkpoints(session_id, namespace="a#b")) == [first, second]
+    assert client.latest_checkpoint(session_id, namespace="a#b") == second
+    assert client.checkpoint(session_id, first.checkpoint_id, namespace="a#b") == first
+    with pytest.raises(errors.NotFoundError):
+        client.latest_checkpoint(session_id)
+    with pytest.raises(ValueError, match="no checkpoint id"):
+        client.checkpoint(session_id, "latest")
+
+
 def test_a_call_is_recorded_once_whatever_answers_are_lost(way: Way, client: Client) -> None:
     session_id = client.create().session_id
     way.losing = 2

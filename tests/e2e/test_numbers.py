@@ -63,13 +63,22 @@ def test_a_number_keeps_every_digit_in_the_text_of_every_answer(api: Acting, num
         put(api, "PATCH", f"{path}/state", '{"set":@}', sent),
         put(api, "PATCH", f"{path}/state", '{"append":{"l":[@]}}', sent),
         put(api, "POST", f"{path}/context", '{"messages":[{"content":@}]}', sent),
+        put(api, "POST", f"{path}/checkpoints", '{"data":@}', sent),
         put(api, "PUT", f"{path}/tool-calls/c", '{"toolName":"t","input":@,"output":@,"durationMs":1}', sent),
         put(api, "PUT", f"{path}/tool-calls/f", '{"toolName":"t","input":1,"error":@,"durationMs":1}', sent),
     ]
     assert {status for status, _ in writes} == {200, 201}
     for _, body in writes:
         assert text(number) in body.decode()
-    for read in (path, f"{path}/context", f"{path}/tool-calls", f"{path}/tool-calls/c", f"{path}/history"):
+    for read in (
+        path,
+        f"{path}/context",
+        f"{path}/checkpoints",
+        f"{path}/checkpoints/latest",
+        f"{path}/tool-calls",
+        f"{path}/tool-calls/c",
+        f"{path}/history",
+    ):
         assert text(number) in api.call("GET", read).body.decode()
 
 
@@ -145,6 +154,7 @@ def test_a_number_that_cannot_be_kept_is_refused_by_its_path(api: Acting, raw: R
         ("PATCH", f"{path}/state", f'{{"increment":{{"v":{number}}}}}', "$.increment.v"),
         ("PATCH", f"{path}/state", f'{{"append":{{"w":[{number}]}}}}', "$.append.w[0]"),
         ("POST", f"{path}/context", f'{{"messages":[{{"content":{number}}}]}}', "$.messages[0].content"),
+        ("POST", f"{path}/checkpoints", f'{{"data":{number}}}', "$.data"),
         ("PUT", f"{path}/tool-calls/c", f'{{"toolName":"t","input":{number},"durationMs":1}}', "$.input"),
     ):
         answer = api.call(method, target, body.encode(), {"If-Match": "*"})

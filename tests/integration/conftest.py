@@ -14,6 +14,8 @@ from session_store.settings import Settings
 from session_store.storage.memory import memory_storage
 from tests.support.samples import REGION, settings
 from tests.support.tables import create_tables
+from tests.support.workers import Worker
+from tests.support.world import SettableClock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -56,3 +58,20 @@ def storage(request: pytest.FixtureRequest) -> Iterator[Storage]:
         yield memory_storage()
     else:
         yield request.getfixturevalue("on_dynamodb")
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    return SettableClock()
+
+
+@pytest.fixture
+def worker(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) -> Worker:
+    return Worker(dynamodb, tables, clock)
+
+
+@pytest.fixture
+def other(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) -> Worker:
+    """Nothing ever happens to this one. It knows where the emulator is from ``dynamodb``."""
+    del dynamodb
+    return Worker(dynamodb_client(region=REGION), tables, clock)

@@ -13,7 +13,17 @@ from session_store.services.payloads import INLINE_LIMIT, LARGEST
 from session_store.services.tool_calls import FinishedCall
 from session_store.storage.memory_surroundings import MemoryPayloads
 from tests.support.api import Answer, StoreApi
-from tests.support.samples import ALICE, NOW_MS, a_call, a_message, a_settlement, an_event, kept, settings
+from tests.support.samples import (
+    ALICE,
+    NOW_MS,
+    a_call,
+    a_checkpoint,
+    a_message,
+    a_settlement,
+    an_event,
+    kept,
+    settings,
+)
 from tests.support.world import SettableClock
 
 MOST_BYTES: Final = 6_291_556
@@ -64,6 +74,19 @@ def test_messages_of_any_text_come_in_answers_that_fit(storage: Storage, charact
     assert len(answers) > 1
     assert [item["messageId"] for item in items(answers)] == [message.message_id for message in messages]
     assert {item["content"] for item in items(answers)} == {filled(character)}
+
+
+@EACH_CHARACTER
+def test_checkpoints_of_any_text_come_in_answers_that_fit(storage: Storage, character: str) -> None:
+    session = kept(storage)
+    checkpoints = [a_checkpoint(session, filled(character)) for _ in range(12)]
+    for checkpoint in checkpoints:
+        storage.checkpoints.put(checkpoint)
+    answers = every_answer(api_on(storage), f"/sessions/{session.session_id}/checkpoints")
+    assert len(answers) > 1
+    ids = [checkpoint.checkpoint_id for checkpoint in checkpoints]
+    assert [item["checkpointId"] for item in items(answers)] == ids
+    assert {item["data"] for item in items(answers)} == {filled(character)}
 
 
 @pytest.mark.parametrize("of_state", CHARACTERS.values(), ids=CHARACTERS.keys())

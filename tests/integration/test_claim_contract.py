@@ -26,6 +26,7 @@ from tests.support.samples import (
     NOW_SECONDS,
     a_call,
     a_free_claim,
+    a_guard,
     a_message,
     a_running_call,
     a_session,
@@ -236,6 +237,26 @@ def test_an_end_that_the_session_refuses_writes_nothing(
     with pytest.raises(error):
         storage.tool_calls.settle(ending(session, write=write))
     nothing_is_written(storage, session)
+
+
+@pytest.mark.parametrize(
+    ("condition", "error"),
+    [
+        ({"version": 7}, VersionConflictError),
+        ({"version": 1, "statuses": frozenset({Status.CLOSING})}, SessionClosedError),
+    ],
+)
+def test_what_must_hold_of_a_session_that_stays_as_it_is_is_a_condition(
+    storage: Storage, condition: dict[str, Any], error: type[StoreError]
+) -> None:
+    session = kept(storage, state={"n": 1})
+    storage.tool_calls.put(a_running_call(session), FREE)
+    guard = a_guard(owner=session.owner)
+    with pytest.raises(error):
+        storage.tool_calls.settle(ending(session, write=None, condition=replace(guard, **condition)))
+    nothing_is_written(storage, session)
+    assert storage.tool_calls.settle(ending(session, write=None, condition=replace(guard, version=1)))
+    assert storage.sessions.read(session.session_id) == session
 
 
 def test_a_step_that_is_none_is_told_as_such(storage: Storage) -> None:

@@ -49,7 +49,7 @@ def _small_pages(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 def test_a_crash_at_any_write_and_another_delivery_leave_nothing_and_one_summary(
     on_dynamodb: Storage, dynamodb: "DynamoDBClient", around: Surroundings, crash: int, *, after: bool
 ) -> None:
-    session = left_behind(on_dynamodb, messages=56, calls=2)
+    session = left_behind(on_dynamodb, messages=54, calls=2, checkpoints=2)
     end = an_end(session, credential_refs=("ref",))
     around.keep_secret(end, "ref", token="t")
     cleanup = around.cleanup(on_dynamodb)

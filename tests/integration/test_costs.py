@@ -14,13 +14,14 @@ from session_store.domain.state_operations import StateOperations
 from session_store.ports import Storage
 from session_store.services.births import NewSession
 from session_store.services.call_ends import Outcome, SessionChange
+from session_store.services.checkpoint_births import NewCheckpoint
 from session_store.services.context import NewMessage
 from session_store.services.free_claims import ClaimOutcome, NewClaim
 from session_store.services.running_calls import NewCall
 from session_store.services.tool_calls import FinishedCall
 from session_store.settings import Settings
 from tests.support.faults import Spending, watch_spending
-from tests.support.samples import ALICE, NOW_MS, kept
+from tests.support.samples import ALICE, NOW_MS, a_checkpoint, kept
 from tests.support.world import SettableClock
 
 if TYPE_CHECKING:
@@ -148,6 +149,67 @@ def test_an_append_of_a_kilobyte_is_two_round_trips_and_two_units_for_ever(
         store.context.append(ALICE, session_id, [NewMessage(content="x" * 1000)])
         costs.append((spending.round_trips, spending.write_units))
     assert costs == [(2, 2)] * 60
+
+
+def test_a_checkpoint_costs_its_size_and_no_more_for_those_before_it(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    costs = []
+    for _ in range(60):
+        spending.reset()
+        store.checkpoints.add(ALICE, session_id, NewCheckpoint(data="x" * 1000))
+        costs.append((dict(spending.calls), spending.write_units))
+    assert costs == [({"GetItem": 1, "PutItem": 1}, 2)] * 60
+
+
+def test_a_checkpoint_with_a_parent_is_one_round_trip_more_and_no_unit(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    parent = store.checkpoints.add(ALICE, session_id, NewCheckpoint(data="x" * 9000)).checkpoint
+    spending.reset()
+    store.checkpoints.add(ALICE, session_id, NewCheckpoint(data=1, parent_id=parent.checkpoint_id))
+    assert (dict(spending.calls), spending.write_units) == ({"GetItem": 1, "Query": 1, "PutItem": 1}, 1)
+
+
+def test_a_keyed_checkpoint_is_two_round_trips_and_a_transaction_of_two_items(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    for replayed in (False, True):
+        spending.reset()
+        added = store.checkpoints.add(ALICE, session_id, NewCheckpoint(data=1), key="k")
+        assert added.by_key is replayed
+        assert spending.calls == {"GetItem": 1, "TransactWriteItems": 1}
+        if not replayed:
+            assert spending.write_units == 2 * 2
+
+
+def test_the_newest_of_a_thousand_checkpoints_costs_what_the_only_one_does(
+    store: Store, session_id: str, spending: Spending, on_dynamodb: Storage
+) -> None:
+    session = store.sessions.get(ALICE, session_id)
+    read: list[tuple[dict[str, int], float]] = []
+    for count in (1, 999):
+        for _ in range(count):
+            newest = a_checkpoint(session, "x" * 1000)
+            on_dynamodb.checkpoints.put(newest)
+        spending.reset()
+        assert store.checkpoints.latest(ALICE, session_id).checkpoint_id == newest.checkpoint_id
+        read.append((dict(spending.calls), spending.read_units))
+    assert read == [({"GetItem": 1, "Query": 1}, 1 + 1)] * 2
+
+
+def test_expired_checkpoints_on_the_way_to_the_newest_are_read_ever_more_at_once(
+    store: Store, session_id: str, spending: Spending, on_dynamodb: Storage, clock: SettableClock
+) -> None:
+    session = store.sessions.get(ALICE, session_id)
+    living = a_checkpoint(session)
+    on_dynamodb.checkpoints.put(living)
+    for _ in range(300):
+        on_dynamodb.checkpoints.put(a_checkpoint(session, ttl=session.created_at // 1000 + 900))
+    clock.pass_(900)
+    spending.reset()
+    assert store.checkpoints.latest(ALICE, session_id) == living
+    assert spending.calls["Query"] == 1 + 6 + 2
 
 
 def test_a_recorded_call_is_two_round_trips_and_three_items_of_a_transaction(

@@ -36,6 +36,7 @@ TASK: Final = "/tasks/{taskId}"
 BEGIN: Final = {"toolCallId": "c1", "toolName": "search", "input": {"q": 1}}
 CALL: Final = {"toolName": "search", "input": {"q": 1}, "output": "found", "durationMs": 3}
 SETTLED_TASKS: Final = sorted(set(TaskStatus) - OPEN)
+NEW: Final = "new"
 IDLE: Final = 20_000
 SOON: Final = 4_000
 """Seconds that the sessions live which a drain is to find; it does not look as far as the others' ends."""
@@ -67,10 +68,13 @@ class Scene:
     """Of the call, the claim or the task that has been begun."""
 
     task_id: str = ""
+    checkpoint_id: str = ""
+    """Of one that is there."""
 
     def call(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         path = path.replace("{sessionId}", self.session_id).replace("{toolCallId}", "c1")
         path = path.replace("{key}", self.session_id).replace("{taskId}", self.task_id)
+        path = path.replace("{checkpointId}", self.checkpoint_id)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.api.call(method, path, body, headers=named, subject=self.subject)
 
@@ -175,6 +179,11 @@ def messages(scene: Scene) -> float:
     page = scene.storage.messages.page(scene.session_id, PageRequest(limit=99))
     contents = [message.content for message in page.items]
     return max((contents.count(content) for content in {*contents}), default=0)
+
+
+def checkpoints(scene: Scene) -> float:
+    page = scene.storage.checkpoints.page(scene.session_id, "", PageRequest(limit=99))
+    return len([checkpoint for checkpoint in page.items if checkpoint.data == NEW])
 
 
 def records(scene: Scene) -> float:
@@ -288,6 +297,18 @@ def appending(*, count: int, named: bool, atomic: bool) -> Send:
     return send
 
 
+def adding(*, named: bool, parent: bool, **headers: str) -> Send:
+    def send(scene: Scene) -> Answer:
+        body: dict[str, Any] = {"data": NEW}
+        if named:
+            body["checkpointId"] = scene.ids[0]
+        if parent:
+            body["parentId"] = scene.checkpoint_id
+        return scene.call("POST", f"{SESSION}/checkpoints", body, **headers)
+
+    return send
+
+
 def a_case(name: str, method: str, path: str, happened: Count, body: object = None, **rest: Any) -> Case:
     headers = rest.pop("headers", {})
     send = rest.pop("send", lambda scene: scene.call(method, path, body, **headers))
@@ -357,6 +378,20 @@ CASES: Final = [
         for named in (False, True)
         for atomic in (False, True)
     ),
+    *(
+        a_case(
+            f"add a checkpoint{' with an id' * named}{' with a key' * bool(key)}{' and a parent' * parent}",
+            "POST",
+            f"{SESSION}/checkpoints",
+            checkpoints,
+            send=adding(named=named, parent=parent, **key),
+            again=named or bool(key),
+        )
+        for named in (False, True)
+        for key in ({}, KEY)
+        for parent in (False, True)
+    ),
+    a_case("read a checkpoint", "GET", f"{SESSION}/checkpoints/{{checkpointId}}", moved),
     a_case("record", "PUT", f"{SESSION}/tool-calls/{{toolCallId}}", records, CALL),
     a_case("begin", "POST", f"{SESSION}/tool-calls", begun_call, {**BEGIN, "attemptId": "a"}),
     held_case(HELD_CALL, "complete", records, output="found"),
@@ -407,7 +442,15 @@ CASES: Final = [
     a_case("read a call", "GET", f"{SESSION}/tool-calls/{{toolCallId}}", moved),
     *(
         a_case(f"read {part}", "GET", f"{SESSION}{part}", moved)
-        for part in ("", "/context", "/tool-calls", "/history", "/audit")
+        for part in (
+            "",
+            "/context",
+            "/checkpoints",
+            "/checkpoints/latest",
+            "/tool-calls",
+            "/history",
+            "/audit",
+        )
     ),
 ]
 
@@ -437,11 +480,20 @@ def scenes(dynamodb: "DynamoDBClient", own_tables: Settings, losses: Losses) -> 
         subject = f"user-{secrets.token_hex(8)}"
         idle = SOON if case.path == "/ops/drain" else IDLE
         made = api.call("POST", "/sessions", {"state": {"n": 0}, "idleTimeout": idle}, subject=subject)
+        session_id = made.json["sessionId"]
+        parent = api.call("POST", f"/sessions/{session_id}/checkpoints", {"data": "before"}, subject=subject)
         clock.pass_(WINDOW_DUE)
         now = clock.now_ms()
         ids = [store.context.ids.message_id(now) for _ in range(3)]
-        session_id = made.json["sessionId"]
-        return Scene(api=api, storage=storage, subject=subject, session_id=session_id, ids=ids, clock=clock)
+        return Scene(
+            api=api,
+            storage=storage,
+            subject=subject,
+            session_id=made.json["sessionId"],
+            ids=ids,
+            clock=clock,
+            checkpoint_id=parent.json["checkpointId"],
+        )
 
     return scene
 

@@ -1,29 +1,12 @@
 """Tool calls and claims on DynamoDB on bad days: each effect once, or a clear word that nobody knows."""
 
 import secrets
-from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from session_store.bootstrap import Store, dynamodb_client, dynamodb_storage, store_on
-from session_store.deadline import Deadline
-from session_store.domain.claim import ClaimStatus
-from session_store.domain.page import PageRequest
-from session_store.errors import (
-    InProgressError,
-    NotFoundError,
-    StoreError,
-    ThrottledError,
-)
-from session_store.ports import Storage
-from session_store.services.births import NewSession
-from session_store.services.free_claims import ClaimOutcome, NewClaim
 from session_store.services.running_calls import NewCall
-from session_store.settings import Settings
-from tests.support.api import Answer, StoreApi
-from tests.support.crowd import at_once
 from tests.support.faults import (
     EVERY_WRITE,
     cancelled,
@@ -35,82 +18,11 @@ from tests.support.faults import (
     throttled,
     token_used,
 )
-from tests.support.samples import ALICE, REGION
-from tests.support.world import SettableClock
+from tests.support.samples import ALICE
+from tests.support.workers import CrashError, Effects, Worker, session_of
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.client import DynamoDBClient
-
-WORKERS = 32
-ENTIRE = {
-    "output": "done",
-    "state": {"increment": {"n": 1}},
-    "messages": [{"content": "of the call"}],
-    "status": {"to": "closing"},
-}
-Effects = tuple[int, int, list[Any], int, str]
 WRITTEN: Effects = (1, 1, ["of the call"], 1, "closing")
 UNWRITTEN: Effects = (0, 0, [], 0, "active")
-
-
-class CrashError(BaseException):
-    """Nobody catches it: the process has ended."""
-
-
-class Worker:
-    """One process with a client of its own, over the same tables."""
-
-    def __init__(self, client: "DynamoDBClient", tables: Settings, clock: SettableClock) -> None:
-        self.client = client
-        self.clock = clock
-        self.storage: Storage = dynamodb_storage(tables, client, Deadline())
-        self.store: Store = store_on(self.storage, tables, clock=clock)
-        self.api = StoreApi(self.store)
-
-    def open(self) -> str:
-        session_id = self.api.open(state={"n": 0})
-        self.api.call("POST", f"/sessions/{session_id}/status", {"to": "active"})
-        return session_id
-
-    def begin(self, session_id: str, call_id: str = "c1", **changes: Any) -> Answer:
-        body = {"toolCallId": call_id, "toolName": "pay", "input": {"n": 1}, **changes}
-        return self.api.call("POST", f"/sessions/{session_id}/tool-calls", body)
-
-    def complete(self, session_id: str, fence: int, **changes: Any) -> Answer:
-        path = f"/sessions/{session_id}/tool-calls/c1/complete"
-        return self.api.call("POST", path, {"fence": fence, **ENTIRE, **changes})
-
-    def effects(self, session_id: str) -> Effects:
-        """Records, events of the end, messages, increments, status."""
-        page: PageRequest[Any] = PageRequest(limit=50)
-        session = self.storage.sessions.read(session_id)
-        assert session is not None
-        events = self.storage.audit.page(session_id, page).items
-        messages = self.storage.messages.page(session_id, page).items
-        return (
-            len(self.storage.tool_calls.page(session_id, page).items),
-            len([event for event in events if event.event_name == "ToolCallCompleted"]),
-            [message.content for message in messages],
-            int(str(session.state["n"])),
-            session.status.value,
-        )
-
-
-@pytest.fixture
-def clock() -> SettableClock:
-    return SettableClock()
-
-
-@pytest.fixture
-def worker(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) -> Worker:
-    return Worker(dynamodb, tables, clock)
-
-
-@pytest.fixture
-def other(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) -> Worker:
-    """Nothing ever happens to this one. It knows where the emulator is from ``dynamodb``."""
-    del dynamodb
-    return Worker(dynamodb_client(region=REGION), tables, clock)
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -274,6 +186,25 @@ def test_a_message_that_comes_in_between_is_left_out_under_another_token(
     assert worker.effects(session_id) == WRITTEN
 
 
+@pytest.mark.parametrize("change", [{"messages": [{"content": 1}]}, {}], ids=["messages", "nothing"])
+def test_a_session_that_moves_on_in_between_is_not_at_the_version_that_was_expected(
+    worker: Worker, other: Worker, change: dict[str, Any]
+) -> None:
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+    path = f"/sessions/{session_id}"
+    body = {"fence": fence, "output": 1, "expectedVersion": 2, **change}
+
+    def answers() -> Any:
+        assert other.api.call("PATCH", f"{path}/state", {"set": {"other": 1}}).status == 200
+        yield None
+
+    refuse(worker.client, "TransactWriteItems", answers())
+    refused = worker.api.call("POST", f"{path}/tool-calls/c1/complete", body)
+    assert (refused.status, refused.slug, refused.json["currentVersion"]) == (409, "version-conflict", 3)
+    assert worker.effects(session_id) == UNWRITTEN
+
+
 def test_a_lost_answer_that_outlasts_its_token_is_recognised(worker: Worker) -> None:
     """Ten minutes later DynamoDB has forgotten the token: the claim's condition has not."""
     session_id = worker.open()
@@ -310,98 +241,3 @@ def test_numbers_come_back_as_they_went(worker: Worker) -> None:
     claim = worker.store.running_calls.begin(ALICE, session_of(worker), new).claim
     assert worker.store.tool_calls.get(ALICE, claim.session_id, "c1") == claim
     assert claim.input == values
-
-
-def session_of(worker: Worker) -> str:
-    """Alice's."""
-    new = NewSession(idle_timeout=3600, max_lifetime=86_400, state={}, protocol={}, credential_refs=())
-    return worker.store.sessions.create(ALICE, new).session_id
-
-
-def attempted(call: Callable[[], Any]) -> Any:
-    try:
-        return call()
-    except StoreError as error:
-        return error
-
-
-def test_of_many_workers_one_begins_a_call(worker: Worker) -> None:
-    session_id = session_of(worker)
-
-    def begin(number: int) -> Any:
-        new = NewCall(tool_call_id="c1", tool_name="pay", input=1, attempt_id=f"attempt-{number}")
-        return attempted(lambda: worker.store.running_calls.begin(ALICE, session_id, new))
-
-    answers = at_once(WORKERS, begin)
-    losers = [answer for answer in answers if isinstance(answer, InProgressError)]
-    assert len(losers) == WORKERS - 1, answers
-
-
-def test_of_many_workers_one_takes_a_forsaken_call_over(worker: Worker) -> None:
-    session_id = session_of(worker)
-    new = NewCall(tool_call_id="c1", tool_name="pay", input=1, retry_safe=True)
-    worker.store.running_calls.begin(ALICE, session_id, new)
-    worker.clock.pass_(64)
-
-    def begin(_: int) -> Any:
-        return attempted(lambda: worker.store.running_calls.begin(ALICE, session_id, new))
-
-    answers = at_once(WORKERS, begin)
-    losers = [answer for answer in answers if isinstance(answer, InProgressError)]
-    assert len(losers) == WORKERS - 1, answers
-
-
-def test_many_completions_of_one_call_are_one(worker: Worker) -> None:
-    session_id = worker.open()
-    fence = worker.begin(session_id).json["fence"]
-    path = f"/sessions/{session_id}/tool-calls/c1/complete"
-    apis = [StoreApi(worker.store) for _ in range(WORKERS)]
-    body = {"fence": fence, **ENTIRE}
-    answers = at_once(WORKERS, lambda number: apis[number].call("POST", path, body).status)
-    assert set(answers) <= {200, 503}, answers
-    assert answers.count(200) >= 1
-    assert worker.effects(session_id) == WRITTEN
-
-
-def test_of_many_workers_one_claims_a_key(worker: Worker) -> None:
-    key = secrets.token_hex(8)
-
-    def begin(_: int) -> Any:
-        return attempted(lambda: worker.store.claims.begin(ALICE, key, NewClaim(input=1)))
-
-    answers = at_once(WORKERS, begin)
-    winners = [answer for answer in answers if not isinstance(answer, InProgressError)]
-    assert len(winners) == 1, answers
-    done = ClaimOutcome(status=ClaimStatus.COMPLETED, output=7)
-    step = worker.store.claims.complete(ALICE, key, fence=winners[0].fence, outcome=done)
-    assert step.claim.output == 7
-
-
-@pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("step", ["begin", "complete"])
-def test_a_claim_whose_worker_dies_at_its_write_is_gone_on_with(
-    worker: Worker, other: Worker, step: str, *, after: bool
-) -> None:
-    key = secrets.token_hex(8)
-    new = NewClaim(input=1, attempt_id="a")
-    done = ClaimOutcome(status=ClaimStatus.COMPLETED, output=7)
-    fence = other.store.claims.begin(ALICE, key, new).fence if step == "complete" else 0
-    crash_at(worker.client, 0, CrashError, after=after, operations=EVERY_WRITE)
-    steps: dict[str, Callable[[], object]] = {
-        "begin": lambda: worker.store.claims.begin(ALICE, key, new),
-        "complete": lambda: worker.store.claims.complete(ALICE, key, fence=fence, outcome=done),
-    }
-    with pytest.raises(CrashError):
-        steps[step]()
-    fence = fence or other.store.claims.begin(ALICE, key, new).fence
-    again = other.store.claims.complete(ALICE, key, fence=fence, outcome=done)
-    assert (again.claim.output, again.guard is None) == (7, after and step == "complete")
-
-
-def test_a_claim_that_cannot_be_written_is_not_there(worker: Worker) -> None:
-    key = secrets.token_hex(8)
-    refuse(worker.client, "PutItem", [throttled()] * 3)
-    with pytest.raises(ThrottledError):
-        worker.store.claims.begin(ALICE, key, NewClaim(input=1))
-    with pytest.raises(NotFoundError):
-        worker.store.claims.get(ALICE, key)

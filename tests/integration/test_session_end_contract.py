@@ -18,7 +18,7 @@ from session_store.domain.session_write import PREDECESSORS, Transition
 from session_store.domain.times import iso
 from session_store.errors import SessionNotFoundError
 from session_store.ports import EventBus, PayloadStorage, SecretStorage, Storage
-from session_store.schema import claim_sk, message_sk, record_sk
+from session_store.schema import checkpoint_sk, claim_sk, message_sk, record_sk
 from session_store.storage.event_bus import EventBridgeBus
 from session_store.storage.memory_surroundings import MemoryBus, MemoryPayloads, MemorySecrets
 from session_store.storage.payload_bucket import PayloadBucket
@@ -29,6 +29,7 @@ from tests.support.samples import (
     NOW_SECONDS,
     REGION,
     a_call,
+    a_checkpoint,
     a_message,
     a_session,
     a_settlement,
@@ -115,12 +116,19 @@ def test_children_of_every_kind_come_in_order_and_never_the_metadata(storage: St
     storage.messages.put(message)
     claim, record = a_call(session, "a#b")
     storage.tool_calls.settle(a_settlement(claim, record, an_event(session)))
-    every = [claim_sk("a#b"), message_sk(message.message_id), record_sk(iso(NOW_MS), "a#b")]
+    checkpoint = a_checkpoint(session, namespace="n")
+    storage.checkpoints.put(checkpoint)
+    every = [
+        claim_sk("a#b"),
+        checkpoint_sk("n", checkpoint.checkpoint_id),
+        message_sk(message.message_id),
+        record_sk(iso(NOW_MS), "a#b"),
+    ]
     assert storage.children.first(session.session_id, limit=10) == every
     assert storage.children.first(session.session_id, limit=2) == every[:2]
-    storage.children.erase(session.session_id, every[:2])
+    storage.children.erase(session.session_id, every[:3])
     # Behind a page that holds the metadata alone there may be more.
-    assert storage.children.first(session.session_id, limit=1) == every[2:]
+    assert storage.children.first(session.session_id, limit=1) == every[3:]
     storage.children.erase(session.session_id, every)
     assert storage.children.first(session.session_id, limit=10) == []
     assert storage.sessions.read(session.session_id) == session

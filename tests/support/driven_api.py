@@ -76,6 +76,7 @@ def drive_api(module: Any, ground: Ground) -> None:
     _run_calls(api, f"/sessions/{session_id}/tool-calls")
     _claim_keys(api)
     _tasks(api, session_id)
+    _checkpoints(api, session_id)
     _keyed(api, session_id)
     _large(api, session_id)
     lists = {
@@ -172,6 +173,22 @@ def _tasks(api: InHand, session_id: str) -> None:
 
 def read_of(api: InHand, session_id: str) -> Answer:
     return api.call("GET", f"/sessions/{session_id}")
+
+
+def _checkpoints(api: InHand, session_id: str) -> None:
+    """Each way to one, by id and by key, with a parent, and sent again."""
+    path = f"/sessions/{session_id}/checkpoints"
+    named = {"data": 1, "checkpointId": message_id()}
+    child = {"data": 2, "parentId": named["checkpointId"]}
+    key = {"Idempotency-Key": uuid.uuid4().hex}
+    for number in range(2):
+        _succeed(
+            {
+                f"named {number}": api.call("POST", path, named),
+                f"keyed {number}": api.call("POST", path, child, key),
+            }
+        )
+    _succeed({"one": api.call("GET", f"{path}/{named['checkpointId']}")})
 
 
 def _keyed(api: InHand, session_id: str) -> None:

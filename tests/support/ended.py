@@ -19,7 +19,16 @@ from session_store.storage.memory_surroundings import (
     MemoryRevoker,
     MemorySecrets,
 )
-from tests.support.samples import NOW_MS, REGION, a_call, a_message, a_session, a_settlement, an_event
+from tests.support.samples import (
+    NOW_MS,
+    REGION,
+    a_call,
+    a_checkpoint,
+    a_message,
+    a_session,
+    a_settlement,
+    an_event,
+)
 
 PREFIX: Final = "session-store/test"
 RETENTION: Final = 90 * 86_400
@@ -40,7 +49,7 @@ def an_end(session: Session, **changes: Any) -> SessionEnd:
     return replace(end, **changes)
 
 
-def left_behind(storage: Storage, *, messages: int, calls: int = 0) -> Session:
+def left_behind(storage: Storage, *, messages: int, calls: int = 0, checkpoints: int = 0) -> Session:
     """A session whose metadata is gone and whose children are not: a call is a claim and a record."""
     session = a_session()
     for number in range(messages):
@@ -48,6 +57,8 @@ def left_behind(storage: Storage, *, messages: int, calls: int = 0) -> Session:
     for number in range(calls):
         claim, record = a_call(session, f"call-{number}")
         storage.tool_calls.settle(a_settlement(claim, record, an_event(session, "ToolCallRecorded")))
+    for number in range(checkpoints):
+        storage.checkpoints.put(a_checkpoint(session, number, namespace="n#" * (number % 2)))
     return session
 
 

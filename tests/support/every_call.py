@@ -21,6 +21,10 @@ def every_write(api: Calls, session_id: str) -> dict[str, Answer]:
         "own id": api.call(
             "POST", f"{path}/context", {"messages": [{"content": "late", "messageId": message_id()}]}
         ),
+        "checkpoint": api.call("POST", f"{path}/checkpoints", {"data": "late"}),
+        "own checkpoint id": api.call(
+            "POST", f"{path}/checkpoints", {"data": "late", "checkpointId": message_id()}
+        ),
         "tool call": api.call("PUT", f"{path}/tool-calls/late", tool_call()),
         "begin": api.call("POST", f"{path}/tool-calls", running_call("begun-late")),
     }
@@ -31,6 +35,8 @@ def every_read(api: Calls, session_id: str) -> dict[str, Answer]:
     return {
         "session": api.call("GET", path),
         "context": api.call("GET", f"{path}/context"),
+        "checkpoints": api.call("GET", f"{path}/checkpoints"),
+        "newest checkpoint": api.call("GET", f"{path}/checkpoints/latest"),
         "tool calls": api.call("GET", f"{path}/tool-calls"),
         "tool call": api.call("GET", f"{path}/tool-calls/early"),
         "history": api.call("GET", f"{path}/history"),

@@ -129,10 +129,11 @@ def cancelled(*codes: str) -> dict[str, Any]:
 
 @dataclass
 class Spending:
-    """Calls made, and write units by table, its indexes' included, since the last ``reset``."""
+    """Calls made, read units, and write units by table, its indexes' included, since the last ``reset``."""
 
     calls: Counter[str] = field(default_factory=Counter)
     written: Counter[str] = field(default_factory=Counter)
+    read_units: float = 0
 
     @property
     def round_trips(self) -> int:
@@ -145,6 +146,7 @@ class Spending:
     def reset(self) -> None:
         self.calls.clear()
         self.written.clear()
+        self.read_units = 0
 
 
 READS = frozenset({"GetItem", "Query", "BatchGetItem"})
@@ -159,11 +161,12 @@ def watch_spending(client: "DynamoDBClient") -> Spending:
 
     def note(model: Any, parsed: dict[str, Any], **_: Any) -> None:
         spending.calls[model.name] += 1
-        if model.name in READS:
-            return
         consumed = parsed.get("ConsumedCapacity") or []
         for each in [consumed] if isinstance(consumed, dict) else consumed:
-            spending.written[each["TableName"]] += each["CapacityUnits"]
+            if model.name in READS:
+                spending.read_units += each["CapacityUnits"]
+            else:
+                spending.written[each["TableName"]] += each["CapacityUnits"]
 
     client.meta.events.register("provide-client-params.dynamodb", ask)
     client.meta.events.register("after-call.dynamodb", note)

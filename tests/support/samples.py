@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller, Permission
+from session_store.domain.checkpoint import Checkpoint, content_hash_of
 from session_store.domain.claim import ClaimGuard, ClaimStatus
 from session_store.domain.free_claim import FreeClaim
 from session_store.domain.idempotency_key import KeyClaim, key_hash, key_ttl
@@ -135,6 +136,21 @@ def a_message(session: Session, content: JsonValue = "hello", **changes: Any) ->
         author=AUTHOR,
     )
     return replace(message, **changes)
+
+
+def a_checkpoint(session: Session, data: JsonValue = "step 1", **changes: Any) -> Checkpoint:
+    checkpoint = Checkpoint(
+        session_id=session.session_id,
+        namespace="",
+        checkpoint_id=_message_ids.mint(NOW_MS),
+        parent_id=None,
+        data=data,
+        content_hash=content_hash_of(data, parent_id=None, retain_seconds=None),
+        taken_at=NOW_MS,
+        ttl=session.max_expires_at,
+        author=AUTHOR,
+    )
+    return replace(checkpoint, **changes)
 
 
 def a_call(

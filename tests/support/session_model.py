@@ -31,6 +31,8 @@ class Modelled:
     state: dict[str, Any] = field(default_factory=dict)
     gone: bool = False
     messages: list[tuple[str, Any]] = field(default_factory=list)
+    checkpoints: dict[str, list[Any]] = field(default_factory=dict)
+    """Their data by namespace, in their order."""
     calls: set[str] = field(default_factory=set)
     seen: int = 1
 

@@ -18,6 +18,7 @@ from session_store.storage.memory import (
     MemoryMessages,
     MemorySessions,
 )
+from session_store.storage.memory_checkpoints import MemoryCheckpoints
 from session_store.storage.memory_children import MemoryChildren
 from session_store.storage.memory_claims import MemoryClaims, MemoryToolCalls
 from session_store.storage.memory_keys import MemoryKeyedSessions
@@ -97,6 +98,7 @@ class World:
             sessions=self.sessions,
             keyed=MemoryKeyedSessions(memory=self.memory, sessions=self.sessions),
             messages=MemoryMessages(memory=self.memory),
+            checkpoints=MemoryCheckpoints(memory=self.memory),
             tool_calls=MemoryToolCalls(memory=self.memory, sessions=self.sessions),
             claims=MemoryClaims(memory=self.memory),
             tasks=tasks,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from session_store.domain.claim import (
+    SKEW_MARGIN_MS,
     BegunT,
     ClaimGuard,
     ClaimStatus,
@@ -50,10 +51,18 @@ def begun(fresh: BegunT, held: BegunT | None, *, now_ms: int) -> Step[BegunT]:
     if stands is Standing.SETTLED:
         return Step(claim=held, guard=None)
     if stands is Standing.RUNNING and held.attempt_id == fresh.attempt_id:
-        return Step(claim=held, guard=None)
+        return _asked_again(held, fresh, now_ms)
     check_may_retry(held, now_ms=now_ms)
     taken = replace(fresh, fence=next_fence(held.fence, now_ms), started_at=held.started_at)
     return Step(claim=taken, guard=untouched(held, now_ms))
+
+
+def _asked_again(held: BegunT, fresh: BegunT, now_ms: int) -> Step[BegunT]:
+    """A lease that is over is given to nobody: as long as no other has the work, it is renewed."""
+    if held.lease_until_ms > now_ms:
+        return Step(claim=held, guard=None)
+    renewed = replace(held, lease_until_ms=fresh.lease_until_ms, ttl=max(held.ttl, fresh.ttl))
+    return Step(claim=renewed, guard=untouched(held, now_ms))
 
 
 def check_may_retry(held: Leased, *, now_ms: int) -> None:
@@ -88,7 +97,7 @@ def extended(
         return Step(claim=current, guard=None)
     ends = current.ttl if current.ttl is None or ttl is None else max(current.ttl, ttl)
     longer = replace(current, lease_until_ms=lease_until_ms, ttl=ends, author=author)
-    return Step(claim=longer, guard=_in_hand(current, now_ms))
+    return Step(claim=longer, guard=untouched(current, now_ms))
 
 
 def settled(
@@ -108,7 +117,7 @@ def settled(
         raise IdempotencyMismatchError("The claim is settled with another outcome.")
     current = _held_by(held, fence, now_ms)
     after = replace(current, status=status, outcome_hash=outcome_hash, author=author)
-    return Step(claim=after, guard=_in_hand(current, now_ms))
+    return Step(claim=after, guard=ClaimGuard(now_ms=now_ms, fence=fence, status=current.status))
 
 
 def repeats(held: Leased | None, *, outcome_hash: str) -> bool:
@@ -126,15 +135,23 @@ def overruled(
 
 
 def reconciled(
-    held: BegunT | None, *, status: ClaimStatus | None, outcome_hash: str, author: Author, now_ms: int
+    held: BegunT | None,
+    *,
+    status: ClaimStatus | None,
+    outcome_hash: str,
+    author: Author,
+    now_ms: int,
+    fence: int | None = None,
 ) -> Step[BegunT]:
-    """What somebody found out about a claim of unknown outcome; ``status`` None: it may be tried again.
+    """What somebody found out about a claim that nobody holds; ``status`` None: it may be tried again.
 
-    The fence rises, so that who held the claim is out in any case.
+    ``fence``: of the attempt that was looked into, None for whichever there is. The fence rises, so that
+    who held the claim is out in any case.
 
     Raises:
         IdempotencyMismatchError: settled, and not so.
-        InProgressError: its lease is running, or it may be begun again without this.
+        FencedError: another attempt has come since.
+        InProgressError: its lease is running.
         NotFoundError
     """
     if status is not None and repeats(held, outcome_hash=outcome_hash):
@@ -143,14 +160,13 @@ def reconciled(
     current = _there(None if stands is Standing.FREE else held)
     if stands is Standing.SETTLED:
         raise IdempotencyMismatchError("The claim is settled with another outcome.")
-    if stands is Standing.FORSAKEN and status is None:
-        return Step(claim=current, guard=None)
-    if stands is not Standing.UNKNOWN:
+    if fence not in (None, current.fence):
+        raise FencedError
+    if stands is Standing.RUNNING:
         raise _in_progress(current, now_ms)
     if status is not None:
         return overruled(current, status=status, outcome_hash=outcome_hash, author=author, now_ms=now_ms)
-    fence = next_fence(current.fence, now_ms)
-    freed = replace(current, retry_safe=True, fence=fence, author=author)
+    freed = replace(current, retry_safe=True, fence=next_fence(current.fence, now_ms), author=author)
     return Step(claim=freed, guard=untouched(current, now_ms))
 
 
@@ -168,11 +184,7 @@ def _held_by(held: ClaimT | None, fence: int, now_ms: int) -> ClaimT:
     return current
 
 
-def _in_hand(held: Leased, now_ms: int) -> ClaimGuard:
-    return ClaimGuard(now_ms=now_ms, fence=held.fence, status=held.status)
-
-
 def _in_progress(held: Leased, now_ms: int) -> InProgressError:
-    """Tells when the lease ends, if nothing renews it."""
-    left = -(-(held.lease_until_ms - now_ms) // MILLIS)
+    """Tells when the lease ends, if nothing renews it, and how long it is until another may try."""
+    left = -(-(held.lease_until_ms + SKEW_MARGIN_MS - now_ms) // MILLIS)
     return InProgressError(leaseUntil=iso(held.lease_until_ms), retryAfter=max(1, left))

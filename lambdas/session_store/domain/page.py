@@ -30,6 +30,13 @@ class MessagePosition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointPosition:
+    """Within one namespace."""
+
+    checkpoint_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordPosition:
     started_at: int
     tool_call_id: str

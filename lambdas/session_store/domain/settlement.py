@@ -8,7 +8,7 @@ from session_store.domain.claim import ClaimGuard
 from session_store.domain.json_values import digest
 from session_store.domain.message import Message
 from session_store.domain.session import Session
-from session_store.domain.session_write import SessionWrite
+from session_store.domain.session_write import Guard, SessionWrite
 from session_store.domain.task import Task
 from session_store.domain.tool_call import TOKEN_LENGTH, Claim, ToolCallRecord
 
@@ -18,7 +18,8 @@ class Settlement:
     """``guard`` is of the claim. ``record`` is None where the claim goes on.
 
     ``write`` is None where the session stays as it is, which keeps its metadata out of the
-    transaction: it would be what all calls of a session meet on.
+    transaction: it would be what all calls of a session meet on. ``condition``: what must hold
+    of it all the same, where that was asked for.
     """
 
     claim: Claim
@@ -27,6 +28,7 @@ class Settlement:
     event: AuditEvent
     token: str
     write: SessionWrite | None = None
+    condition: Guard | None = None
     messages: tuple[Message, ...] = ()
     tasks: tuple[Task, ...] = ()
 
@@ -40,14 +42,6 @@ class CallSight:
     messages: Mapping[str, Message] = field(default_factory=dict)
 
 
-def settlement_token(
-    claim: Claim, *, fence: int, operation: str, outcome_hash: str, known_messages: int = 0
-) -> str:
-    """What makes a resent transaction the same one, for ten minutes; the conditions guard for ever after.
-
-    ``known_messages``: how many messages are left out because they are there already. Without
-    them it is another request, which DynamoDB would refuse under the same token.
-    """
-    rounds = [known_messages] if known_messages else []
-    parts = [claim.session_id, claim.tool_call_id, fence, operation, outcome_hash, *rounds]
-    return digest(parts)[:TOKEN_LENGTH]
+def settlement_token(claim: Claim, *, fence: int, operation: str, outcome_hash: str) -> str:
+    """What makes a resent transaction the same one, for ten minutes; the conditions guard for ever after."""
+    return digest([claim.session_id, claim.tool_call_id, fence, operation, outcome_hash])[:TOKEN_LENGTH]

@@ -24,6 +24,7 @@ KEYS: Final = frozenset({A.PK, A.SK})
 NAMES: Final = {
     Entity.SESSION: "Session",
     Entity.MESSAGE: "Message",
+    Entity.CHECKPOINT: "Checkpoint",
     Entity.TOOL_CLAIM: "ToolClaim",
     Entity.TOOL_RECORD: "ToolRecord",
     Entity.FREE_CLAIM: "Claim",
@@ -33,7 +34,7 @@ OF_THEIR_OWN: Final = frozenset({Entity.SESSION, Entity.TASK})
 """Whose removal is told: of all else it goes with a session's summary."""
 
 UNTOLD: Final = frozenset({Entity.KEY_CLAIM})
-"""Written in one transaction with a change of a session, which tells all there is to tell."""
+"""Written in one transaction with what a key made or changed, which tells all there is to tell."""
 
 VERBS: Final = {
     StreamEvent.INSERT: "Created",

@@ -67,7 +67,7 @@ class Outcome:
 class CallEnd:
     """What is asked for. ``outcome`` None: nobody knows it, and the call may be tried again.
 
-    ``fence`` None: who asks holds no attempt, but found out.
+    ``fence``: of the attempt that ends, or that was looked into; None for whichever there is.
     """
 
     caller: Caller
@@ -101,9 +101,14 @@ class CallEnd:
 
     def step(self, held: Claim | None, *, now_ms: int) -> Step[Claim]:
         status = None if self.outcome is None else self.outcome.status
-        if self.fence is None or status is None:
+        if self.fence is None or status is None or self.operation is Ending.RECONCILE:
             return reconciled(
-                held, status=status, outcome_hash=self.outcome_hash, author=self.author, now_ms=now_ms
+                held,
+                status=status,
+                outcome_hash=self.outcome_hash,
+                author=self.author,
+                now_ms=now_ms,
+                fence=self.fence,
             )
         return settled(
             held,

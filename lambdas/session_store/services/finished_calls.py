@@ -9,7 +9,6 @@ from session_store.domain.session import Session
 from session_store.domain.settlement import Settlement
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import (
-    MisdirectedError,
     OutcomeUnknownError,
     SessionNotFoundError,
     ThrottledError,
@@ -29,7 +28,8 @@ from session_store.services.settling import Settling
 class Finished:
     """``record`` is None where the call may be tried again, ``session`` where it is gone.
 
-    ``done``: by this request. ``tasks``: ids of those that were created with it.
+    ``done``: by this request. ``tasks``: ids of those that were created with it. ``appended``: how many
+    messages are new by this request.
     """
 
     claim: Claim
@@ -37,6 +37,7 @@ class Finished:
     session: Session | None
     done: bool
     tasks: Sequence[str] = ()
+    appended: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +83,21 @@ class FinishedCalls:
         )
 
     def reconcile(
-        self, caller: Caller, session_id: str, tool_call_id: str, *, outcome: Outcome | None
+        self,
+        caller: Caller,
+        session_id: str,
+        tool_call_id: str,
+        *,
+        outcome: Outcome | None,
+        fence: int | None = None,
     ) -> Finished:
-        """Settle a call of unknown outcome, or (``outcome`` None) let it be tried again.
+        """Settle a call that nobody holds any more, or (``outcome`` None) let it be tried again.
+
+        ``fence``: of the attempt that was looked into; without it, whichever is there.
 
         Raises:
-            InProgressError: its lease is running, or it may be begun again without this.
+            InProgressError: its lease is running.
+            FencedError: another attempt has come since.
             IdempotencyMismatchError: it is settled, and not so.
             NotFoundError, SessionNotFoundError, MisdirectedError, InvalidRequestError, PayloadTooLargeError
         """
@@ -98,13 +108,14 @@ class FinishedCalls:
                 tool_call_id=tool_call_id,
                 operation=Ending.RECONCILE,
                 outcome=outcome,
+                fence=fence,
             )
         )
 
     def _ended(self, end: CallEnd) -> Finished:
         """Judge what is there, and write; where it was not what it was taken for, once more."""
         check_end(end, self.settling.context)
-        for _ in range(MEETINGS):
+        for meeting in range(MEETINGS):
             sight = self.storage.sight(end.session_id, end.tool_call_id, message_ids=end.message_ids)
             claim = sight.claim
             if claim is not None and end.is_repeated(claim):
@@ -116,7 +127,9 @@ class FinishedCalls:
             if step.guard is None:
                 return Finished(claim=whole, record=None, session=session, done=False)
             try:
-                settlement = self.settling.settlement(end, sight, session, step, now_ms=now_ms)
+                settlement = self.settling.settlement(
+                    end, sight, session, step, now_ms=now_ms, again=meeting > 0
+                )
                 if self.storage.settle(settlement):
                     return self._done(end, settlement, session, whole)
             except VersionConflictError as error:
@@ -130,7 +143,7 @@ class FinishedCalls:
         (whole,) = opened(self.settling.payloads, [record], home=home)
         try:
             session = self.access.used(end.caller, self.access.seen_at_home(end.caller, there))
-        except (MisdirectedError, SessionNotFoundError):
+        except SessionNotFoundError:
             session = None
         tasks = end.task_ids(claim)
         return Finished(claim=claim, record=whole, session=session, done=False, tasks=tasks)
@@ -142,8 +155,14 @@ class FinishedCalls:
         kept = settlement.record
         record = None if kept is None else as_given(self._as_sent(end, kept), input=whole.input)
         claim = replace(settlement.claim, input=whole.input)
-        tasks = end.task_ids(claim)
-        return Finished(claim=claim, record=record, session=after, done=True, tasks=tasks)
+        return Finished(
+            claim=claim,
+            record=record,
+            session=after,
+            done=True,
+            tasks=end.task_ids(claim),
+            appended=len(settlement.messages),
+        )
 
     def _as_sent(self, end: CallEnd, record: ToolCallRecord) -> ToolCallRecord:
         sent = end.outcome

@@ -28,7 +28,7 @@ from session_store.errors import (
 )
 from session_store.ports import ClaimStorage, Clock, Ids
 from session_store.services.claiming import check_begin, check_lease, stepped
-from session_store.services.payloads import check_inline
+from session_store.services.payloads import OUTCOME_ROOM, check_inline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +135,16 @@ class FreeClaims:
         )
         return self._stepped(caller, key, lambda held: _finished(judged(held), outcome, now_ms))
 
-    def reconcile(self, caller: Caller, key: str, *, outcome: ClaimOutcome | None) -> Step[FreeClaim]:
-        """Settle a claim of unknown outcome, or (``outcome`` None) let its work be tried again.
+    def reconcile(
+        self, caller: Caller, key: str, *, outcome: ClaimOutcome | None, fence: int | None = None
+    ) -> Step[FreeClaim]:
+        """Settle a claim that nobody holds any more, or (``outcome`` None) let its work be tried again.
+
+        ``fence``: of the attempt that was looked into; without it, whichever is there.
 
         Raises:
-            InProgressError, IdempotencyMismatchError, NotFoundError, InvalidRequestError, MisdirectedError,
-            PayloadTooLargeError
+            InProgressError, FencedError, IdempotencyMismatchError, NotFoundError, InvalidRequestError,
+            MisdirectedError, PayloadTooLargeError
         """
         now_ms = self.clock.now_ms()
         judged = partial(
@@ -149,6 +153,7 @@ class FreeClaims:
             outcome_hash="" if outcome is None else outcome.hash,
             author=author_of(caller),
             now_ms=now_ms,
+            fence=fence,
         )
         return self._stepped(caller, key, lambda held: _finished(judged(held), outcome, now_ms))
 
@@ -177,26 +182,22 @@ class FreeClaims:
 
 
 def _finished(step: Step[FreeClaim], outcome: ClaimOutcome | None, now_ms: int) -> Step[FreeClaim]:
-    """The step with the outcome inside the claim, where it settles it."""
-    claim = step.claim
-    if step.guard is None or outcome is None or claim.status not in SETTLED:
+    """The step with the outcome inside the claim, where it settles it; kept from now on in either case."""
+    if step.guard is None:
         return step
+    ttl = free_claim_ttl(lease_until_ms=step.claim.lease_until_ms, retain=step.claim.retain, now_ms=now_ms)
+    claim = replace(step.claim, ttl=max(step.claim.ttl, ttl))
+    if outcome is None or claim.status not in SETTLED:
+        return replace(step, claim=claim)
     failed = outcome.status is ClaimStatus.FAILED
     given = {"$.error": outcome.error} if failed else {"$.output": outcome.output}
     check_inline(given, beside=payload_size(claim.input))
-    ttl = free_claim_ttl(lease_until_ms=claim.lease_until_ms, retain=claim.retain, now_ms=now_ms)
-    done = replace(
-        claim,
-        output=outcome.output,
-        error=outcome.error,
-        completed_at=now_ms,
-        ttl=max(claim.ttl, ttl),
-    )
+    done = replace(claim, output=outcome.output, error=outcome.error, completed_at=now_ms)
     return replace(step, claim=done)
 
 
 def _check(new: NewClaim) -> None:
-    check_inline({"$.input": new.input})
+    check_inline({"$.input": new.input}, beside=OUTCOME_ROOM)
     check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)
     if not 1 <= new.retain_seconds <= LONGEST_RETENTION:
         detail = f"Must be 1 to {LONGEST_RETENTION} seconds"

@@ -2,21 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import ClaimStatus, check_repeat
-from session_store.domain.idempotency_key import KeyClaim, check_key, key_hash, key_ttl
-from session_store.domain.json_values import JsonValue, digest
-from session_store.domain.session import Session, author_of, owner_of
+from session_store.domain.claim import check_repeat
+from session_store.domain.json_values import JsonValue
+from session_store.domain.session import Session
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, ThrottledError
 from session_store.ports import KeyedStorage
 from session_store.services.access import SessionAccess
 from session_store.services.births import Birth, NewSession, born
+from session_store.services.key_claims import MISMATCH, birth_of, session_claim
 from session_store.services.sessions import Sessions
-
-MISMATCH: Final = "The key was used before with another request."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +42,14 @@ class KeyedSessions:
         """
         birth = self.sessions.birth()
         session = born(caller, new, birth)
-        claim = _claim(caller, birth, route=f"POST /sessions {birth.region}", key=key, made_of=_input(new))
+        claim = session_claim(
+            caller, birth, route=f"POST /sessions {birth.region}", key=key, made_of=_input(new)
+        )
         held = self.storage.create(session, claim)
         if held is None:
             return Once(session=session, replayed=False)
         check_repeat(held, input_hash=claim.input_hash, mismatch=MISMATCH)
-        return Once(session=born(caller, new, _birth(held)), replayed=True)
+        return Once(session=born(caller, new, birth_of(held)), replayed=True)
 
     def change_state(
         self,
@@ -79,7 +78,7 @@ class KeyedSessions:
         )
         change = [operations.set, list(operations.remove), operations.increment, operations.append, version]
         route = f"PATCH /sessions/{session_id}/state"
-        claim = _claim(caller, birth, route=route, key=key, made_of=change)
+        claim = session_claim(caller, birth, route=route, key=key, made_of=change)
         held = self.storage.write(write, claim)
         if held is not None:
             check_repeat(held, input_hash=claim.input_hash, mismatch=MISMATCH)
@@ -93,31 +92,6 @@ def _known(read: Callable[[], Session]) -> Session:
         return read()
     except ThrottledError as error:
         raise OutcomeUnknownError from error
-
-
-def _claim(caller: Caller, birth: Birth, *, route: str, key: str, made_of: JsonValue) -> KeyClaim:
-    owner = owner_of(caller)
-    return KeyClaim(
-        key_hash=key_hash(owner, route=route, key=check_key(key)),
-        owner=owner,
-        status=ClaimStatus.COMPLETED,
-        input_hash=digest(made_of),
-        started_at=birth.at,
-        ttl=key_ttl(birth.at),
-        author=author_of(caller),
-        target=birth.session_id,
-        operation_id=birth.operation_id,
-        region=birth.region,
-    )
-
-
-def _birth(claim: KeyClaim) -> Birth:
-    return Birth(
-        session_id=claim.target,
-        operation_id=claim.operation_id,
-        at=claim.started_at,
-        region=claim.region,
-    )
 
 
 def _input(new: NewSession) -> JsonValue:

@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import ClaimStatus, check_repeat
-from session_store.domain.idempotency_key import KeyClaim, check_key, key_hash, key_ttl
-from session_store.domain.json_values import digest
-from session_store.domain.session import author_of, owner_of
+from session_store.domain.claim import check_repeat
+from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.task import Task
 from session_store.domain.times import is_over
 from session_store.errors import MisdirectedError, SessionNotFoundError
 from session_store.ports import KeyedTaskStorage
-from session_store.services.keyed_sessions import MISMATCH
+from session_store.services.key_claims import MISMATCH, key_claim
 from session_store.services.new_tasks import NewTask, TaskBirth, check_new, task_of
 from session_store.services.tasks import Tasks
 
@@ -57,17 +55,14 @@ class KeyedTasks:
         return OnceTask(task=task, replayed=False)
 
     def _claim(self, caller: Caller, new: NewTask, birth: TaskBirth, key: str) -> KeyClaim:
-        owner = owner_of(caller)
-        return KeyClaim(
-            key_hash=key_hash(owner, route=f"POST /tasks {birth.region}", key=check_key(key)),
-            owner=owner,
-            status=ClaimStatus.COMPLETED,
-            input_hash=digest(new.meaning),
-            started_at=birth.at,
-            ttl=key_ttl(birth.at),
-            author=author_of(caller),
+        return key_claim(
+            caller,
+            route=f"POST /tasks {birth.region}",
+            key=key,
+            made_of=new.meaning,
             target=birth.task_id,
             operation_id=self.tasks.ids.operation_id(),
+            at=birth.at,
             region=birth.region,
         )
 

@@ -23,6 +23,9 @@ INLINE_LIMIT: Final = 300 * 1024
 LARGEST: Final = 1024 * 1024
 """Bytes of JSON of all the payloads that one call brings: as many as a request's body."""
 
+OUTCOME_ROOM: Final = 1024
+"""Bytes that an input leaves for the outcome of its work, so that whatever is begun can be ended."""
+
 PARALLEL: Final = 8
 
 Given = TypeVar("Given")

@@ -11,15 +11,17 @@ from session_store.domain.session import WRITABLE, Session, Status, author_of, o
 from session_store.domain.tool_call import Claim, ToolCallRecord, lease_until, session_needed_until
 from session_store.errors import (
     NotFoundError,
+    OutcomeUnknownError,
     SessionClosedError,
     SessionNotFoundError,
     StoreError,
+    ThrottledError,
 )
 from session_store.ports import Clock, Ids, ToolCallStorage
 from session_store.services.access import SessionAccess
 from session_store.services.call_payloads import as_given, opened, stored
 from session_store.services.claiming import check_begin, check_lease, stepped
-from session_store.services.payloads import Payloads
+from session_store.services.payloads import OUTCOME_ROOM, Payloads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,25 +82,39 @@ class RunningCalls:
         except (SessionClosedError, SessionNotFoundError) as error:
             return self._settled_before(caller, session_id, new, error)
         now_ms = self.clock.now_ms()
-        fresh = self._claim(caller, session, new, now_ms)
-        kept = self.access.kept_for(caller, session, until=session_needed_until(fresh.lease_until_ms))
-        if kept.status not in WRITABLE:
-            raise SessionClosedError(status=kept.status)
-
-        fresh = stored(self.payloads, fresh)
+        fresh = stored(self.payloads, self._claim(caller, session, new, now_ms))
 
         def judge(held: Claim | None) -> Step[Claim]:
             return begun(fresh, held, now_ms=now_ms)
 
         claim = stepped(judge, self.storage.put, None).claim
+        kept = self._kept_for(caller, session, claim)
         answer = self._begun(claim, new, home=session.home_region)
         self.access.used(caller, kept)
         return answer
 
+    def _kept_for(self, caller: Caller, session: Session, claim: Claim) -> Session:
+        """The session, which lives for as long as whoever was given leave may need it.
+
+        Raises:
+            OutcomeUnknownError: the claim is there, and the session may end before its lease.
+            SessionClosedError, SessionNotFoundError: it ended meanwhile.
+        """
+        if claim.status in SETTLED:
+            return session
+        try:
+            kept = self.access.kept_for(caller, session, until=session_needed_until(claim.lease_until_ms))
+        except ThrottledError as error:
+            raise OutcomeUnknownError from error
+        if kept.status not in WRITABLE:
+            raise SessionClosedError(status=kept.status)
+        return kept
+
     def _check(self, new: NewCall) -> None:
         check_call_id(new.tool_call_id)
         check_identifier(new.tool_name, path="$.toolName")
-        self.payloads.check(new.input, path="$.input")
+        size = self.payloads.check(new.input, path="$.input")
+        self.payloads.check_size(size, path="$.input", limit=self.payloads.limit - OUTCOME_ROOM)
         check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)
 
     def _open(self, caller: Caller, session_id: str) -> Session:

@@ -6,7 +6,7 @@ from typing import Final
 from session_store.domain.claim import SETTLED, ClaimGuard, Step
 from session_store.domain.message import Message, off_clock
 from session_store.domain.payload import payload_size
-from session_store.domain.session import WRITABLE, Session, Status, author_of
+from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status, author_of
 from session_store.domain.session_write import (
     Advance,
     Guard,
@@ -16,7 +16,7 @@ from session_store.domain.session_write import (
 )
 from session_store.domain.settlement import CallSight, Settlement, settlement_token
 from session_store.domain.tool_call import Claim, ToolCallRecord
-from session_store.errors import SessionClosedError, VersionConflictError
+from session_store.errors import SessionClosedError
 from session_store.schema import session_pk
 from session_store.services.audit_events import AuditEvents
 from session_store.services.call_ends import CallEnd, Ending, Outcome, task_origin
@@ -43,38 +43,44 @@ class Settling:
         return self.context.payloads
 
     def settlement(
-        self, end: CallEnd, sight: CallSight, session: Session, step: Step[Claim], *, now_ms: int
+        self,
+        end: CallEnd,
+        sight: CallSight,
+        session: Session,
+        step: Step[Claim],
+        *,
+        now_ms: int,
+        again: bool = False,
     ) -> Settlement:
         """What ``end`` writes on what was seen; ``step`` is the claim's, and has something to write.
+
+        ``again``: another transaction was sent for this end, whose token may be taken for ten minutes.
 
         Raises:
             StoreError: the session, as it was read, does not take what goes with the call.
         """
         held, guard = _of_step(sight, step)
         messages = self._messages(end, sight, session, now_ms)
-        token = settlement_token(
-            held,
-            fence=held.fence,
-            operation=end.operation,
-            outcome_hash=end.outcome_hash,
-            known_messages=len(end.change.messages) - len(messages),
-        )
+        own = settlement_token(held, fence=held.fence, operation=end.operation, outcome_hash=end.outcome_hash)
+        token = self.events.ids.operation_id() if again else own
         pk = session_pk(session.session_id)
         event = self.events.of(end.caller, EVENTS[end.operation], pk=pk, at=now_ms)
         facts = {"toolCallId": held.tool_call_id, "fence": held.fence, "status": step.claim.status}
         is_open = step.claim.status not in SETTLED
-        outcome, author = end.outcome, author_of(end.caller)
-        record = None if outcome is None else self._record(held, outcome, now_ms)
-        if record is not None:
-            record = replace(record, fence=step.claim.fence, ttl=session.max_expires_at, author=author)
+        outcome = end.outcome
+        record = None if outcome is None else self._record(end, outcome, held, step.claim, now_ms)
         write = self._write(end, session, token, now_ms)
+        condition = self._condition(end, session, now_ms) if write is None else None
+        if record is not None:
+            record = stored(self.payloads, replace(record, ttl=session.max_expires_at))
         return Settlement(
             claim=step.claim if is_open else replace(step.claim, input=None),
             guard=guard,
-            record=None if record is None else stored(self.payloads, record),
+            record=record,
             event=replace(event, operation_id=token, facts=facts),
             token=token,
             write=write,
+            condition=condition,
             messages=tuple(self.context.stored(messages)),
             tasks=followers_of(
                 end.caller,
@@ -102,12 +108,10 @@ class Settling:
         return [message for message in built if message.message_id not in sight.messages]
 
     def _write(self, end: CallEnd, session: Session, token: str, now_ms: int) -> SessionWrite | None:
-        """None where the session stays as it is; what is expected of it was read, then."""
+        """None where the session stays as it is."""
         change = end.change
         to = None if change.to == session.status else change.to
         if change.operations is None and to is None:
-            if change.expected_version not in (None, session.version):
-                raise VersionConflictError(current_version=session.version)
             return None
         ends = min(closed_until(now_ms), session.max_expires_at) if to is Status.CLOSED else None
         advance = Advance(operations=change.operations, to=to, ends=ends)
@@ -129,14 +133,34 @@ class Settling:
             author=author_of(end.caller),
         )
 
-    def _record(self, held: Claim, outcome: Outcome, now_ms: int) -> ToolCallRecord:
+    def _condition(self, end: CallEnd, session: Session, now_ms: int) -> Guard | None:
+        """Of a session that stays as it is, at the version that is expected of it."""
+        if end.change.expected_version is None:
+            return None
+        guard = Guard(
+            now_ms=now_ms,
+            owner=session.owner,
+            region=self.region,
+            statuses=WRITABLE if end.change.messages else ANY_STATUS,
+            version=end.change.expected_version,
+        )
+        error = violation(session, guard)
+        if error is not None:
+            raise error
+        return guard
+
+    def _record(
+        self, end: CallEnd, outcome: Outcome, held: Claim, after: Claim, now_ms: int
+    ) -> ToolCallRecord:
         """Of the time when the first attempt began, so that a retry makes the same key.
 
-        When this attempt began, its fence tells.
+        When this attempt began, its fence tells; one that nobody holds any more ended with its lease at the
+        latest.
         """
         size = sum(map(payload_size, (held.input, outcome.output, outcome.error)))
         self.payloads.check_size(size, path="$")
-        lasted = max(0, now_ms - held.fence)
+        forsaken = end.operation is Ending.RECONCILE
+        lasted = max(0, (min(now_ms, held.lease_until_ms) if forsaken else now_ms) - held.fence)
         return ToolCallRecord(
             session_id=held.session_id,
             tool_call_id=held.tool_call_id,
@@ -148,9 +172,9 @@ class Settling:
             started_at=held.started_at,
             completed_at=max(now_ms, held.started_at),
             duration_ms=lasted if outcome.duration_ms is None else outcome.duration_ms,
-            fence=held.fence,
-            ttl=held.ttl,
-            author=held.author,
+            fence=after.fence,
+            ttl=after.ttl,
+            author=after.author,
         )
 
 

@@ -102,7 +102,13 @@ class ToolCalls:
             step = begun(claim, held, now_ms=now_ms)
             if step.guard is None:
                 return self._replayed(step.claim, call)
-            kept = replace(record, started_at=step.claim.started_at, fence=step.claim.fence)
+            started_at = step.claim.started_at
+            kept = replace(
+                record,
+                started_at=started_at,
+                completed_at=max(started_at, record.completed_at),
+                fence=step.claim.fence,
+            )
             token = event.operation_id if held is None else self.events.ids.operation_id()
             settlement = Settlement(claim=step.claim, guard=step.guard, record=kept, event=event, token=token)
             if self.storage.settle(settlement):
@@ -125,6 +131,8 @@ class ToolCalls:
         """
         claim = self.storage.sight(session_id, call.tool_call_id).claim
         if claim is None or claim.owner != owner_of(caller):
+            raise error
+        if claim.status not in SETTLED:
             raise error
         if isinstance(error, SessionNotFoundError) and not _is_replay(call, claim):
             raise error

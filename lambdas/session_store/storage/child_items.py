@@ -1,9 +1,7 @@
 """The children of a session as items of the table, and back.
 
-What nothing changes in place (message contents, tool inputs and outcomes) is kept
-as JSON text: one attribute, every digit as it came, and no cost for a map's
-structure. What is too large for that is a map of its size and hash, and lies in the payload bucket.
-A session's state is a map, for its keys are updated one by one.
+What nothing changes in place (message contents, tool inputs and outcomes) is a payload,
+``payload_attributes``. A session's state is a map, for its keys are updated one by one.
 """
 
 from typing import Final

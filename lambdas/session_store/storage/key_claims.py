@@ -19,6 +19,10 @@ from session_store.storage.ownership import author_attribute, author_from, owner
 A: Final = Attribute
 
 
+def key_claim_key(key_hash: str) -> Item:
+    return to_item({A.PK: key_claim_pk(key_hash), A.SK: KEY_CLAIM_SK})
+
+
 def key_claim_item(claim: KeyClaim) -> Item:
     return to_item(
         {

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.session import Session
 from session_store.domain.session_write import SessionWrite
-from session_store.storage.client import TransactionRefusedError
+from session_store.storage.client import Client, TransactionRefusedError
 from session_store.storage.expressions import Terms, is_absent
-from session_store.storage.keyed_writes import WRITE, KeyedWrites
+from session_store.storage.keyed_writes import WRITE, write_once
 from session_store.storage.session_items import session_item
 from session_store.storage.session_updates import (
     refused_transaction,
@@ -17,7 +17,8 @@ from session_store.storage.session_updates import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedSessionTable(KeyedWrites):
+class KeyedSessionTable:
+    client: Client
     shards: int
 
     def create(self, session: Session, claim: KeyClaim) -> KeyClaim | None:
@@ -31,7 +32,7 @@ class KeyedSessionTable(KeyedWrites):
             }
         }
         try:
-            return self.sent(put, claim)
+            return write_once(self.client, put, claim)
         except TransactionRefusedError as refused:
             message = "an id that was minted is taken"
             raise AssertionError(message) from refused
@@ -39,7 +40,8 @@ class KeyedSessionTable(KeyedWrites):
     def write(self, write: SessionWrite, claim: KeyClaim) -> KeyClaim | None:
         update = transacted_update(write, table=self.client.table)
         try:
-            return self.sent(update, claim)
+            return write_once(self.client, update, claim)
         except TransactionRefusedError as refused:
             there = session_or_none(refused.held[WRITE])
-            raise refused_transaction(there, write, answer_lost=refused.answer_lost) from refused
+            lost = refused.answer_lost
+            raise refused_transaction(there, write.guard, write.change, answer_lost=lost) from refused

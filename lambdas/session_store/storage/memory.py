@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
+from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.erasure import Erasure
 from session_store.domain.expiry_mark import ExpiryMark, marked, marks
 from session_store.domain.free_claim import FreeClaim
@@ -34,6 +35,7 @@ from session_store.ports import Storage
 from session_store.schema import Attribute, session_pk
 from session_store.storage.audit_items import audit_change_item, audit_entry_from, audit_event_item
 from session_store.storage.codec import ITEM_LIMIT, item_size, to_attribute
+from session_store.storage.memory_checkpoints import MemoryCheckpoints
 from session_store.storage.memory_children import MemoryChildren
 from session_store.storage.memory_claims import MemoryClaims, MemoryToolCalls
 from session_store.storage.memory_keys import MemoryKeyedSessions
@@ -62,6 +64,8 @@ class Memory:
     lock: threading.RLock = field(default_factory=threading.RLock)
     sessions: dict[str, Session] = field(default_factory=dict)
     messages: dict[str, dict[str, Message]] = field(default_factory=dict)
+    checkpoints: dict[str, dict[str, Checkpoint]] = field(default_factory=dict)
+    """By session, then by sort key."""
     keys: dict[str, KeyClaim] = field(default_factory=dict)
     claims: dict[tuple[str, str], Claim] = field(default_factory=dict)
     free_claims: dict[str, FreeClaim] = field(default_factory=dict)
@@ -237,6 +241,7 @@ def memory_storage() -> Storage:
         sessions=sessions,
         keyed=MemoryKeyedSessions(memory=memory, sessions=sessions),
         messages=MemoryMessages(memory=memory),
+        checkpoints=MemoryCheckpoints(memory=memory),
         tool_calls=MemoryToolCalls(memory=memory, sessions=sessions),
         claims=MemoryClaims(memory=memory),
         tasks=tasks,

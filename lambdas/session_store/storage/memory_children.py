@@ -32,6 +32,8 @@ class MemoryChildren:
         messages = self.memory.messages.get(session_id, {})
         records = self.memory.records.get(session_id, {})
         yield from ((message_sk(key), messages, key) for key in messages)
+        checkpoints = self.memory.checkpoints.get(session_id, {})
+        yield from ((sk, checkpoints, sk) for sk in checkpoints)
         yield from ((record_sk(*key), records, key) for key in records)
         yield from (
             (claim_sk(key[1]), self.memory.claims, key) for key in self.memory.claims if key[0] == session_id

@@ -8,6 +8,7 @@ from session_store.domain.claim import SETTLED, ClaimGuard, admits
 from session_store.domain.free_claim import FreeClaim
 from session_store.domain.message import Message
 from session_store.domain.page import Page, PageRequest, RecordPosition
+from session_store.domain.session_write import violation
 from session_store.domain.settlement import CallSight, Settlement
 from session_store.domain.times import is_over, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
@@ -45,6 +46,10 @@ class MemoryToolCalls:
                 return False
             if settlement.write is not None:
                 self.sessions.write(settlement.write)
+            if settlement.condition is not None:
+                error = violation(self.memory.sessions.get(claim.session_id), settlement.condition)
+                if error is not None:
+                    raise error
             self.put(claim, settlement.guard)
             self.memory.events.append(settlement.event)
             messages = self.memory.messages.setdefault(claim.session_id, {})

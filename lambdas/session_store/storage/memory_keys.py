@@ -22,24 +22,26 @@ class MemoryKeyedSessions:
 
     def create(self, session: Session, claim: KeyClaim) -> KeyClaim | None:
         with self.memory.lock:
-            held = self._held(claim)
+            held = held_key(self.memory, claim)
             if held is None:
                 self.sessions.create(session)
                 self.memory.keys[claim.key_hash] = claim
-            return _other(held, claim)
+            return other_operation(held, claim)
 
     def write(self, write: SessionWrite, claim: KeyClaim) -> KeyClaim | None:
         with self.memory.lock:
-            held = self._held(claim)
+            held = held_key(self.memory, claim)
             if held is None:
                 self.sessions.write(write)
                 self.memory.keys[claim.key_hash] = claim
-            return _other(held, claim)
-
-    def _held(self, claim: KeyClaim) -> KeyClaim | None:
-        held = self.memory.keys.get(claim.key_hash)
-        return None if held is None or is_over(held.ttl, claim.started_at) else held
+            return other_operation(held, claim)
 
 
-def _other(held: KeyClaim | None, claim: KeyClaim) -> KeyClaim | None:
+def held_key(memory: "Memory", claim: KeyClaim) -> KeyClaim | None:
+    """The claim that holds the key when ``claim`` is made, this very one among others."""
+    held = memory.keys.get(claim.key_hash)
+    return None if held is None or is_over(held.ttl, claim.started_at) else held
+
+
+def other_operation(held: KeyClaim | None, claim: KeyClaim) -> KeyClaim | None:
     return None if held is None or held.operation_id == claim.operation_id else held

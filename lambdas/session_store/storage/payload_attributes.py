@@ -1,4 +1,9 @@
-"""Payloads as attributes of an item, and back: JSON text, or what tells of a text that lies elsewhere."""
+"""Payloads as attributes of items, and back.
+
+What nothing changes in place is kept as JSON text: one attribute, every digit as it
+came, and no cost for a map's structure. What is too large for that is a map of its
+size and hash, and lies in the payload bucket.
+"""
 
 from session_store.domain.json_values import JsonValue, decode_stored, encode
 from session_store.domain.payload import BYTES, SHA256, StoredPayload, told

@@ -110,7 +110,8 @@ class SessionTable(SessionLists):
             there = session_or_none(refused.held[0])
             if there is not None and already_done(there, write):
                 return there
-            raise refused_transaction(there, write, answer_lost=refused.answer_lost) from refused
+            lost = refused.answer_lost
+            raise refused_transaction(there, write.guard, write.change, answer_lost=lost) from refused
         return self._after_commit(write.session_id)
 
     def _after_commit(self, session_id: str) -> Session:

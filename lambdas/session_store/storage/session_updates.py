@@ -74,6 +74,20 @@ def transacted_update(write: SessionWrite, *, table: str) -> dict[str, Any]:
     }
 
 
+def transacted_check(session_id: str, guard: Guard, *, table: str) -> dict[str, Any]:
+    """What must hold of a session that a transaction leaves as it is."""
+    terms = Terms()
+    return {
+        "ConditionCheck": {
+            "TableName": table,
+            "Key": metadata_key(session_id),
+            "ConditionExpression": holds(terms, guard),
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            **terms.arguments(),
+        }
+    }
+
+
 def session_or_none(item: Item | None) -> Session | None:
     return None if item is None else session_from(item)
 
@@ -90,15 +104,17 @@ def done_or_refused(there: Session | None, write: SessionWrite, *, answer_lost: 
     raise refusal(there, write.guard, write.change)
 
 
-def refused_transaction(there: Session | None, write: SessionWrite, *, answer_lost: bool) -> Exception:
+def refused_transaction(
+    there: Session | None, guard: Guard, change: Change | None = None, *, answer_lost: bool
+) -> Exception:
     """What the refusal of a transaction means, though an answer to it may have been lost.
 
     One that had been done would be answered as done when it is sent again, by its
     token. So it was not, and never will be where what refused it cannot pass away; a
     sending that is still on its way meets the same.
     """
-    error = refusal(there, write.guard, write.change)
-    return OutcomeUnknownError() if answer_lost and not _lasts(error, write.guard) else error
+    error = refusal(there, guard, change)
+    return OutcomeUnknownError() if answer_lost and not _lasts(error, guard) else error
 
 
 def _lasts(error: Exception, guard: Guard) -> bool:

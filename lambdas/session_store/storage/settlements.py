@@ -12,7 +12,12 @@ from session_store.storage.client import Client, TokenUsedError, TransactionRefu
 from session_store.storage.codec import Item, item_size
 from session_store.storage.expressions import Terms, is_admitted
 from session_store.storage.message_table import message_put
-from session_store.storage.session_updates import refused_transaction, session_or_none, transacted_update
+from session_store.storage.session_updates import (
+    refused_transaction,
+    session_or_none,
+    transacted_check,
+    transacted_update,
+)
 from session_store.storage.task_items import new_task_put
 
 MAX_ITEMS: Final = 100
@@ -63,6 +68,8 @@ class Settlements:
         items += [new_task_put(task, table=table, shards=self.shards) for task in settlement.tasks]
         if settlement.write is not None:
             items.append(transacted_update(settlement.write, table=table))
+        if settlement.condition is not None:
+            items.append(transacted_check(settlement.claim.session_id, settlement.condition, table=table))
         return items
 
     def _claim(self, settlement: Settlement) -> dict[str, Any]:
@@ -85,10 +92,14 @@ class Settlements:
         Where another write is at work on the claim, it may be this call's own, and the session's refusal
         its work.
         """
-        if settlement.write is None or set(refused.held) != {position} or CLAIM in refused.met:
+        write, guard = settlement.write, settlement.condition
+        if set(refused.held) != {position} or CLAIM in refused.met:
             return
-        there = session_or_none(refused.held[position])
-        raise refused_transaction(there, settlement.write, answer_lost=refused.answer_lost) from refused
+        there, lost = session_or_none(refused.held[position]), refused.answer_lost
+        if write is not None:
+            raise refused_transaction(there, write.guard, write.change, answer_lost=lost) from refused
+        if guard is not None:
+            raise refused_transaction(there, guard, answer_lost=lost) from refused
 
 
 def check_limits(items: Sequence[Mapping[str, Any]]) -> None:
@@ -107,7 +118,8 @@ def check_limits(items: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _sent(item: Mapping[str, Any]) -> Item:
-    """What a put stores, or the values that an update brings."""
+    """What a put stores, or the values that an update or a condition brings."""
     if "Put" in item:
         return dict(item["Put"]["Item"])
-    return dict(item["Update"].get("ExpressionAttributeValues", {}))
+    (action,) = item.values()
+    return dict(action.get("ExpressionAttributeValues", {}))

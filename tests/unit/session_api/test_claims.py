@@ -10,6 +10,7 @@ from session_store.domain.homes import fnv1a_32, home_of
 from session_store.errors import MisdirectedError
 from session_store.metric_names import Metric
 from session_store.services.free_claims import NewClaim
+from session_store.services.payloads import INLINE_LIMIT, OUTCOME_ROOM
 from tests.support.api import Answer, InProcessApi, StoreApi
 from tests.support.samples import ALICE, DAY, NOW_SECONDS, OWNER, REGION
 from tests.support.world import World
@@ -50,6 +51,22 @@ def test_a_key_is_claimed_finished_and_answered_again(api: InProcessApi) -> None
     assert again.json["downstreamToken"] == begun.json["downstreamToken"]
     assert begin(api, input=2).status == 422
     assert step(api, "complete", {**body, "output": 2}).status == 422
+
+
+def test_what_may_be_tried_again_is_kept_for_as_long_as_what_was_begun(api: InProcessApi) -> None:
+    begin(api)
+    api.world.clock.pass_(DAY - 100)
+    known = api.call("POST", "/claims/k/reconcile", {"outcome": "retry"}).json
+    assert known["ttl"] == NOW_SECONDS + DAY - 100 + DAY
+    api.world.clock.pass_(DAY - 1)
+    assert begin(api, input="other").status == 422
+
+
+def test_an_input_leaves_room_for_an_outcome(api: InProcessApi) -> None:
+    most = INLINE_LIMIT - OUTCOME_ROOM - 2
+    assert begin(api, input="x" * (most + 1)).status == 413
+    fence = begin(api, input="x" * most).json["fence"]
+    assert step(api, "fail", {"fence": fence, "error": "e" * 1000}).status == 200
 
 
 def test_a_failure_is_an_outcome(api: InProcessApi) -> None:

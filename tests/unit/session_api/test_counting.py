@@ -16,7 +16,7 @@ from tests.support.api import InProcessApi
 from tests.support.functions import load
 from tests.support.gateway import rest_event
 from tests.support.lambda_context import Context
-from tests.support.samples import SESSION_ID
+from tests.support.samples import NOW_MS, SESSION_ID
 from tests.support.world import World
 
 CALL = {"toolName": "t", "input": 1, "output": 2, "durationMs": 5}
@@ -24,6 +24,7 @@ COUNTED = {
     "create_session": Metric.SESSIONS_CREATED,
     "delete_session": Metric.SESSIONS_DELETED,
     "append_messages": Metric.MESSAGES_APPENDED,
+    "add_checkpoint": Metric.CHECKPOINTS_ADDED,
     "record_tool_call": Metric.TOOL_CALLS,
     "complete_tool_call": Metric.TOOL_CALLS,
     "fail_tool_call": Metric.TOOL_CALLS,
@@ -82,6 +83,18 @@ def test_what_is_done_under_a_key_is_counted_once_and_then_as_a_replay(
     for counted in ({Metric.SERVED: 1}, {Metric.SERVED: 1, Metric.REPLAYS: 1}):
         api.call("PATCH", f"/sessions/{session_id}/state", {"increment": {"n": 1}}, headers=key)
         assert api.counts() == counted
+
+
+def test_a_checkpoint_is_counted_once_and_then_as_a_replay(api: InProcessApi, session_id: str) -> None:
+    path = f"/sessions/{session_id}/checkpoints"
+    named = {"data": 1, "checkpointId": api.world.ids.message_id(NOW_MS)}
+    for body, key in ((named, {}), ({"data": 2}, {"Idempotency-Key": "k"})):
+        api.call("POST", path, body, headers=key)
+        assert api.counts() == {Metric.SERVED: 1, Metric.CHECKPOINTS_ADDED: 1}
+        api.call("POST", path, body, headers=key)
+        assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 1}
+    api.call("POST", path, {**named, "data": 3})
+    assert api.counts() == {Metric.REFUSED: 1, Metric.CONFLICTS: 1}
 
 
 def test_a_tool_call_is_counted_once_and_then_as_a_replay(api: InProcessApi, session_id: str) -> None:

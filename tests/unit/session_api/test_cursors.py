@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from session_api.cursors import LAST_MS, decode_cursor, encode_cursor
 from session_store.domain.page import (
+    CheckpointPosition,
     ExpiringPosition,
     MessagePosition,
     OwnedPosition,
@@ -24,6 +25,7 @@ QUERY = {"list": "sessions", "status": None}
 POSITIONS: list[Any] = [
     MessagePosition(message_id=CountingIds().message_id(NOW_MS)),
     OwnedPosition(created_at=NOW_MS, session_id=SESSION_ID),
+    CheckpointPosition(checkpoint_id=CountingIds().message_id(NOW_MS)),
     RecordPosition(started_at=NOW_MS, tool_call_id="a#b"),
     RecordPosition(started_at=0, tool_call_id="x" * 256),
     RecordPosition(started_at=LAST_MS, tool_call_id="c1"),
@@ -35,7 +37,7 @@ POSITIONS: list[Any] = [
         }
     ),
 ]
-KINDS = [MessagePosition, OwnedPosition, RecordPosition, ExpiringPosition]
+KINDS = [MessagePosition, CheckpointPosition, OwnedPosition, RecordPosition, ExpiringPosition]
 EACH_KIND = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -117,6 +119,7 @@ def test_what_is_no_cursor_is_refused(cursor: str, kind: Any) -> None:
         (MessagePosition, {"message_id": "x"}),
         (MessagePosition, {"message_id": 1}),
         (MessagePosition, {}),
+        (CheckpointPosition, {"checkpoint_id": "latest"}),
         (OwnedPosition, {"created_at": -1, "session_id": SESSION_ID}),
         (OwnedPosition, {"created_at": LAST_MS + 1, "session_id": SESSION_ID}),
         (OwnedPosition, {"created_at": 10**400, "session_id": SESSION_ID}),

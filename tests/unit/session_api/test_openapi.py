@@ -23,6 +23,10 @@ CONTRACT = {
     ("post", "/sessions/{sessionId}/touch"),
     ("post", "/sessions/{sessionId}/context"),
     ("get", "/sessions/{sessionId}/context"),
+    ("post", "/sessions/{sessionId}/checkpoints"),
+    ("get", "/sessions/{sessionId}/checkpoints"),
+    ("get", "/sessions/{sessionId}/checkpoints/latest"),
+    ("get", "/sessions/{sessionId}/checkpoints/{checkpointId}"),
     ("put", "/sessions/{sessionId}/tool-calls/{toolCallId}"),
     ("get", "/sessions/{sessionId}/tool-calls/{toolCallId}"),
     ("get", "/sessions/{sessionId}/tool-calls"),
@@ -106,8 +110,12 @@ def test_every_write_of_a_session_takes_a_version() -> None:
 
 def test_the_writes_that_may_not_happen_twice_take_a_key() -> None:
     keyed = {(method, path) for method, path in CONTRACT if "Idempotency-Key" in parameters(method, path)}
-    state = ("patch", "/sessions/{sessionId}/state")
-    assert keyed == {("post", "/sessions"), state, ("post", "/tasks")}
+    assert keyed == {
+        ("post", "/sessions"),
+        ("post", "/tasks"),
+        ("patch", "/sessions/{sessionId}/state"),
+        ("post", "/sessions/{sessionId}/checkpoints"),
+    }
     for method, path in keyed:
         responses = described(method, path)["responses"]
         success = responses["201" if method == "post" else "200"]
@@ -121,6 +129,7 @@ def test_every_list_has_a_limit_and_a_cursor() -> None:
     assert paged == {
         "/sessions",
         f"{session}/context",
+        f"{session}/checkpoints",
         f"{session}/tool-calls",
         f"{session}/history",
         f"{session}/audit",

@@ -7,7 +7,7 @@ import pytest
 from tests.support.api import InProcessApi, StoreApi
 from tests.support.world import World
 
-READS = ["", "/context", "/tool-calls", "/tool-calls/c1", "/history"]
+READS = ["", "/context", "/tool-calls", "/tool-calls/c1", "/history", "/checkpoints", "/checkpoints/latest"]
 EACH_READ = pytest.mark.parametrize("read", READS)
 
 
@@ -28,6 +28,7 @@ def path(api: InProcessApi) -> str:
     assert api.call("PATCH", f"{path}/state", {"set": {"a": 1}}).json["version"] == 2
     body = {"toolName": "t", "input": None, "durationMs": 1}
     assert api.call("PUT", f"{path}/tool-calls/c1", body).status == 201
+    assert api.call("POST", f"{path}/checkpoints", {"data": 1}).status == 201
     return path
 
 

@@ -7,7 +7,7 @@ import pytest
 from session_store.domain.claim import SKEW_MARGIN_MS
 from session_store.domain.identifiers import MessageIds
 from session_store.metric_names import Metric
-from tests.support.api import Answer, InProcessApi
+from tests.support.api import Answer, InProcessApi, StoreApi
 from tests.support.samples import DAY, NOW_SECONDS, SESSION_ID
 from tests.support.world import World
 
@@ -88,9 +88,7 @@ def test_a_call_is_begun_once_run_and_recorded(session: Session) -> None:
     there = session.read()
     assert done.json["session"] == {"version": there["version"], "ttl": there["ttl"]}
     record = session.call("GET", "/tool-calls/c1").json
-    beside = {"session", "tasks"}
-    assert record == {name: value for name, value in done.json.items() if name not in beside}
-    assert done.json["tasks"] == []
+    assert record == {name: value for name, value in done.json.items() if name not in {"session", "tasks"}}
     assert session.call("GET", "/tool-calls").json["items"] == [record]
     assert [event.event_name for event in session.api.world.memory.events] == ["ToolCallCompleted"]
 
@@ -115,7 +113,7 @@ def test_a_running_call_is_in_progress_to_everybody_else(session: Session) -> No
     session.begin()
     session.clock.pass_(20)
     other = session.begin()
-    assert (other.status, other.slug, other.headers["Retry-After"]) == (409, "in-progress", "40")
+    assert (other.status, other.slug, other.headers["Retry-After"]) == (409, "in-progress", "44")
     assert session.begin(input={"q": "y"}).slug == "idempotency-mismatch"
     assert session.begin(toolName="other").status == 422
 
@@ -340,6 +338,70 @@ def test_a_reconciled_call_may_be_tried_again(session: Session) -> None:
 )
 def test_what_is_reconciled_has_what_fits_it(session: Session, body: dict[str, Any]) -> None:
     assert session.call("POST", "/tool-calls/c1/reconcile", body).status == 400
+
+
+def test_what_was_found_out_of_one_attempt_is_not_said_of_another(session: Session) -> None:
+    first = session.fence()
+    session.clock.pass_(OVER)
+    assert session.reconcile("retry", fence=first).status == 200
+    second = session.fence(leaseSeconds=1)
+    session.clock.pass_(OVER)
+    for outcome in ("retry", "completed"):
+        assert session.reconcile(outcome, fence=first).slug == "fenced"
+    assert session.begin().slug == "outcome-unknown"
+    assert session.reconcile("completed", fence=second).status == 200
+
+
+def test_what_nobody_holds_lasted_no_longer_than_its_lease(session: Session) -> None:
+    session.begin()
+    session.clock.pass_(DAY / 48)
+    known = session.reconcile("completed").json
+    assert known["durationMs"] == LEASE * 1000
+
+
+def test_a_recorded_call_over_a_forsaken_one_does_not_end_before_it_starts(session: Session) -> None:
+    begun = session.begin(retrySafe=True).json
+    session.clock.pass_(OVER)
+    early = {"durationMs": 3, "startedAt": "2027-01-15T07:00:00Z"}
+    body = {"toolName": "pay", "input": INPUT, "output": 1, **early}
+    recorded = session.call("PUT", "/tool-calls/c1", body).json
+    assert recorded["startedAt"] == recorded["completedAt"] == begun["startedAt"]
+
+
+def test_a_call_that_was_not_settled_before_the_session_closed_is_not_recorded_after_it(
+    session: Session,
+) -> None:
+    session.begin()
+    session.move("closing", "closed")
+    body = {"toolName": "pay", "input": INPUT, "output": 1, "durationMs": 3}
+    for _ in range(2):
+        assert session.call("PUT", "/tool-calls/c1", body).slug == "session-closed"
+        session.clock.pass_(OVER)
+
+
+def test_a_begin_that_gives_no_leave_keeps_no_session_alive(api: InProcessApi) -> None:
+    session = Session(api, idleTimeout=60)
+    session.complete(session.fence(leaseSeconds=1))
+    before = session.read()["ttl"]
+    assert session.begin(leaseSeconds=3600).status == 200
+    assert session.begin(leaseSeconds=3600, input="other").status == 422
+    assert session.read()["ttl"] == before
+
+
+def test_messages_of_a_completion_are_counted(session: Session) -> None:
+    fence = session.fence()
+    session.api.counts()
+    session.complete(fence, messages=[{"content": 1}, {"content": 2}])
+    assert session.api.counts() == {Metric.SERVED: 1, Metric.TOOL_CALLS: 1, Metric.MESSAGES_APPENDED: 2}
+
+
+def test_an_end_is_not_told_by_another_region_than_the_home(session: Session) -> None:
+    fence = session.fence()
+    session.complete(fence)
+    abroad = StoreApi(session.api.world.seen_from("eu-west-1"))
+    body = {"fence": fence, "output": {"ok": True}}
+    answer = abroad.call("POST", f"/sessions/{session.id}/tool-calls/c1/complete", body)
+    assert (answer.status, answer.slug) == (421, "misdirected")
 
 
 def test_a_recorded_call_meets_one_that_is_being_run(session: Session) -> None:

@@ -14,8 +14,8 @@ from tests.support.samples import settings
 from tests.support.weather import Loss, Stage, Weather
 from tests.support.world import SettableClock
 
-PORTS = ("sessions", "keyed", "messages", "tool_calls")
-WRITES = {"create", "write", "slide", "delete", "put", "put_all", "record"}
+PORTS = ("sessions", "keyed", "messages", "checkpoints", "tool_calls")
+WRITES = {"create", "write", "slide", "delete", "put", "put_all", "put_under_key", "record"}
 
 
 class Losing:

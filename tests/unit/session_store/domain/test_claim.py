@@ -75,8 +75,10 @@ def complete(
     )
 
 
-def reconcile(held: LeasedClaim | None, status: ClaimStatus | None, at: int = OVER) -> Any:
-    return reconciled(held, status=status, outcome_hash="outcome", author=AUTHOR, now_ms=at)
+def reconcile(
+    held: LeasedClaim | None, status: ClaimStatus | None, at: int = OVER, *, fence: int | None = None
+) -> Any:
+    return reconciled(held, status=status, outcome_hash="outcome", author=AUTHOR, now_ms=at, fence=fence)
 
 
 @pytest.mark.parametrize(
@@ -107,10 +109,19 @@ def test_a_free_claim_is_taken_as_it_was_made(held: LeasedClaim | None) -> None:
     assert admits(held, ClaimGuard(now_ms=NOW_MS))
 
 
-@pytest.mark.parametrize("now_ms", [NOW_MS, OVER - 1])
+@pytest.mark.parametrize("now_ms", [NOW_MS, NOW_MS + LEASE - 1])
 def test_the_same_attempt_has_its_fence_again(now_ms: int) -> None:
     step = begun(another(now_ms, attempt_id="first"), a_claim(), now_ms=now_ms)
     assert (step.claim, step.guard) == (a_claim(), None)
+
+
+@pytest.mark.parametrize("now_ms", [NOW_MS + LEASE, OVER - 1])
+def test_the_same_attempt_is_given_no_lease_that_is_over(now_ms: int) -> None:
+    fresh = another(now_ms, attempt_id="first")
+    step = begun(fresh, a_claim(), now_ms=now_ms)
+    assert (step.claim.fence, step.claim.lease_until_ms) == (NOW_MS, fresh.lease_until_ms)
+    assert step.claim.lease_until_ms > now_ms
+    assert step.guard == ClaimGuard(now_ms=now_ms, fence=NOW_MS, lease_until_ms=NOW_MS + LEASE)
 
 
 def test_the_same_attempt_is_an_attempt_like_any_other_once_its_lease_is_over() -> None:
@@ -124,7 +135,7 @@ def test_the_same_attempt_is_an_attempt_like_any_other_once_its_lease_is_over() 
 def test_a_running_claim_tells_until_when(*, retry_safe: bool) -> None:
     with pytest.raises(InProgressError) as caught:
         begun(another(NOW_MS + 500), a_claim(retry_safe=retry_safe), now_ms=NOW_MS + 500)
-    assert caught.value.facts == {"leaseUntil": "2027-01-15T08:01:00.500Z", "retryAfter": 60}
+    assert caught.value.facts == {"leaseUntil": "2027-01-15T08:01:00.500Z", "retryAfter": 64}
 
 
 def test_what_is_over_within_the_margin_is_to_be_asked_for_again_soon() -> None:
@@ -170,7 +181,7 @@ def test_a_settled_claim_is_the_answer() -> None:
 def test_who_holds_the_current_fence_may_go_on_and_finish(at: int) -> None:
     longer = extended(a_claim(), fence=NOW_MS, lease_until_ms=at + 90_000, ttl=7, author=AUTHOR, now_ms=at)
     assert longer.claim == a_claim(lease_until_ms=at + 90_000)
-    assert longer.guard == ClaimGuard(now_ms=at, fence=NOW_MS)
+    assert longer.guard == ClaimGuard(now_ms=at, fence=NOW_MS, lease_until_ms=NOW_MS + LEASE)
     done = complete(a_claim(), at=at)
     assert (done.claim, done.guard) == (DONE, ClaimGuard(now_ms=at, fence=NOW_MS))
 
@@ -185,6 +196,18 @@ def test_a_heartbeat_keeps_the_claim_longer_and_never_shortens_a_lease() -> None
         longer.claim, fence=NOW_MS, lease_until_ms=NOW_MS + LEASE, ttl=0, author=AUTHOR, now_ms=NOW_MS
     )
     assert (late.claim, late.guard) == (longer.claim, None)
+
+
+def test_of_two_heartbeats_that_meet_the_later_lease_stands() -> None:
+    leases = (NOW_MS + 2 * LEASE, NOW_MS + 3 * LEASE)
+    shorter, longer = (
+        extended(a_claim(), fence=NOW_MS, lease_until_ms=until, ttl=0, author=AUTHOR, now_ms=NOW_MS)
+        for until in leases
+    )
+    assert longer.guard is not None
+    assert shorter.guard is not None
+    assert admits(a_claim(), longer.guard)
+    assert not admits(longer.claim, shorter.guard)
 
 
 @pytest.mark.parametrize("held", [a_claim(fence=NOW_MS + 1), replace(DONE, fence=NOW_MS + 1)])
@@ -242,8 +265,26 @@ def test_an_unknown_outcome_may_be_left_to_another_try() -> None:
     assert step.claim == a_claim(retry_safe=True, fence=OVER)
     with pytest.raises(FencedError):
         complete(step.claim, at=OVER)
-    assert reconcile(step.claim, None).guard is None
     assert begun(another(OVER), step.claim, now_ms=OVER).claim.fence == OVER + 1
+
+
+def test_who_said_that_it_may_be_tried_again_may_still_find_out_how_it_ended() -> None:
+    tried = reconcile(a_claim(), None).claim
+    step = reconcile(tried, ClaimStatus.COMPLETED)
+    assert step.claim == replace(tried, status=ClaimStatus.COMPLETED, outcome_hash="outcome", fence=OVER + 1)
+
+
+@pytest.mark.parametrize("status", [None, ClaimStatus.COMPLETED])
+def test_an_attempt_that_came_since_is_not_judged_by_what_was_found_out_of_another(
+    status: ClaimStatus | None,
+) -> None:
+    since = a_claim(fence=NOW_MS + 1)
+    with pytest.raises(FencedError):
+        reconcile(since, status, fence=NOW_MS)
+    assert reconcile(since, status, fence=NOW_MS + 1).claim.fence == OVER
+    assert (
+        reconcile(reconcile(since, ClaimStatus.FAILED).claim, ClaimStatus.FAILED, fence=NOW_MS).guard is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -251,13 +292,12 @@ def test_an_unknown_outcome_may_be_left_to_another_try() -> None:
     [
         (a_claim(), None, OVER - 1, InProgressError),
         (a_claim(), ClaimStatus.COMPLETED, NOW_MS, InProgressError),
-        (a_claim(retry_safe=True), ClaimStatus.COMPLETED, OVER, InProgressError),
         (replace(DONE, outcome_hash="other"), ClaimStatus.COMPLETED, OVER, IdempotencyMismatchError),
         (DONE, None, OVER, IdempotencyMismatchError),
         (None, None, OVER, NotFoundError),
     ],
 )
-def test_nothing_but_an_unknown_outcome_is_reconciled(
+def test_nothing_is_reconciled_that_somebody_holds_or_that_is_known(
     held: LeasedClaim | None, status: ClaimStatus | None, at: int, error: type[StoreError]
 ) -> None:
     with pytest.raises(error):

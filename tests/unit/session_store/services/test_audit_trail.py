@@ -9,11 +9,13 @@ from audit_consumer.records import decoded
 from session_store.domain.differences import Difference, Exposure, Operation
 from session_store.domain.json_values import encode
 from session_store.domain.page import PageRequest
+from session_store.domain.payload import StoredPayload
 from session_store.domain.session import Author, Owner, Status
 from session_store.domain.session_end import EndReason, SessionEnd
 from session_store.errors import ForbiddenError, SessionNotFoundError, UnreadableRecordError
-from session_store.schema import PAYLOADS, task_pk
+from session_store.schema import PAYLOADS, checkpoint_sk, task_pk
 from session_store.services.audit_trail import WHOLE_PAGE, StreamConsumer
+from session_store.storage.checkpoint_items import checkpoint_item
 from session_store.storage.child_items import claim_item, message_item, record_item
 from session_store.storage.claim_table import free_claim_item
 from session_store.storage.key_claims import key_claim_item
@@ -29,6 +31,7 @@ from tests.support.samples import (
     REGION,
     STRANGER,
     a_call,
+    a_checkpoint,
     a_free_claim,
     a_key_claim,
     a_message,
@@ -64,7 +67,7 @@ def consumer(memory: Memory, sent: Sent) -> StreamConsumer:
     return StreamConsumer(
         storage=MemoryAudit(memory=memory),
         cleanup=sent,
-        exposure=Exposure(digested=frozenset({"content"})),
+        exposure=Exposure(digested=frozenset({"content", "data"}), payloads=frozenset(PAYLOADS)),
         region=REGION,
         audit_retention=RETENTION,
     )
@@ -112,6 +115,27 @@ def test_children_are_audited_as_they_come(consumer: StreamConsumer, memory: Mem
     shown = {each.path: each.new for change in memory.changes.values() for each in change.changes}
     text = encode("secret words")
     assert shown["/content"] == {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+
+
+@pytest.mark.parametrize("stored", ["secret plan", StoredPayload(size=400_000, sha256="a" * 64)])
+def test_a_checkpoint_is_audited_and_its_data_told_by_size_and_hash(
+    consumer: StreamConsumer, memory: Memory, stored: Any
+) -> None:
+    session = a_session()
+    checkpoint = a_checkpoint(session, stored, content_hash="h", namespace="a#b", parent_id="parent")
+    consume(consumer, a_record(new=checkpoint_item(checkpoint, region=REGION)))
+    (change,) = memory.changes.values()
+    assert (change.event_name, change.author) == ("CheckpointCreated", AUTHOR)
+    assert change.sk == checkpoint_sk("a#b", checkpoint.checkpoint_id)
+    shown = {each.path: each.new for each in change.changes}
+    assert (shown["/namespace"], shown["/parentId"]) == ("a#b", "parent")
+    text = encode("secret plan")
+    told_of = (
+        {"bytes": 400_000, "sha256": "a" * 64}
+        if isinstance(stored, StoredPayload)
+        else {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    )
+    assert shown["/data"] == told_of
 
 
 def test_the_removal_of_a_child_goes_with_its_session(

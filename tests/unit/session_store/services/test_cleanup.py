@@ -35,12 +35,12 @@ def around() -> Surroundings:
 
 
 def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, around: Surroundings) -> None:
-    session = left_behind(storage, messages=3, calls=2)
+    session = left_behind(storage, messages=3, calls=2, checkpoints=2)
     other = left_behind(storage, messages=1)
     for key in (f"{session.session_id}/a", f"{session.session_id}/b", f"{other.session_id}/a"):
         around.payloads.put(key, b"x")
     end = an_end(session)
-    assert around.cleanup(storage).run(end, request_id="r").children == 7
+    assert around.cleanup(storage).run(end, request_id="r").children == 9
     assert storage.children.first(session.session_id, limit=10) == []
     assert len(messages_of(storage, other)) == 1
     assert set(around.payloads.texts) == {f"{other.session_id}/a"}
@@ -49,7 +49,7 @@ def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, arou
         "status": "active",
         "createdAt": "2027-01-15T08:00:00.500Z",
         "endedAt": "2027-01-15T09:00:00.500Z",
-        "childrenDeleted": 7,
+        "childrenDeleted": 9,
         "credentialsRevoked": [],
         "credentialsFailed": [],
     }

@@ -19,7 +19,7 @@ from session_store.errors import (
 from session_store.services.call_ends import NO_CHANGE, Outcome, SessionChange
 from session_store.services.context import NewMessage
 from session_store.services.finished_calls import Finished
-from session_store.services.payloads import INLINE_LIMIT, LARGEST
+from session_store.services.payloads import INLINE_LIMIT, LARGEST, OUTCOME_ROOM
 from session_store.services.running_calls import Begun, NewCall
 from tests.support.samples import ALICE, DAY
 from tests.support.world import World
@@ -127,15 +127,15 @@ def test_a_large_message_of_a_completion_is_in_the_bucket_before_it(call: Call) 
 
 
 def test_input_and_outcome_have_one_mebibyte_together_and_the_call_can_still_end(call: Call) -> None:
-    begun = call.begin(replace(CALL, input="x" * (LARGEST - 102)))
+    begun = call.begin(replace(CALL, input="x" * (LARGEST - OUTCOME_ROOM - 2)))
     with pytest.raises(PayloadTooLargeError) as refused:
-        call.complete(begun, Outcome(status=ClaimStatus.COMPLETED, output="y" * 99))
+        call.complete(begun, Outcome(status=ClaimStatus.COMPLETED, output="y" * (OUTCOME_ROOM - 1)))
     assert refused.value.facts == {
         "path": "$",
         "limit": LARGEST,
         "size": LARGEST + 5,
     }
-    assert call.complete(begun, Outcome(status=ClaimStatus.COMPLETED, output="y" * 90)).done
+    assert call.complete(begun, Outcome(status=ClaimStatus.COMPLETED, output="y" * 990)).done
 
 
 def test_without_a_bucket_what_does_not_fit_is_refused() -> None:

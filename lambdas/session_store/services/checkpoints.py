@@ -1,0 +1,250 @@
+"""Checkpoints of a session: taken once for ever, and the newest of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from session_store.domain.caller import Caller
+from session_store.domain.checkpoint import Checkpoint, check_namespace
+from session_store.domain.claim import check_repeat
+from session_store.domain.idempotency_key import KeyClaim
+from session_store.domain.identifiers import check_message_id
+from session_store.domain.json_values import digest
+from session_store.domain.message import CLOCK_TOLERANCE_MS, off_clock
+from session_store.domain.page import CheckpointPosition, Page, PageRequest
+from session_store.domain.payload import StoredPayload, payload_size
+from session_store.domain.session import WRITABLE, Session
+from session_store.domain.times import is_over
+from session_store.errors import (
+    ContentConflictError,
+    InvalidRequestError,
+    NotFoundError,
+    SessionClosedError,
+    StoreError,
+)
+from session_store.ports import CheckpointStorage, Clock, Ids
+from session_store.schema import checkpoint_sk
+from session_store.services.access import SessionAccess
+from session_store.services.births import Birth
+from session_store.services.checkpoint_births import NewCheckpoint, asked, born, checkpoint_claim
+from session_store.services.key_claims import MISMATCH, birth_of
+from session_store.services.payloads import INLINE_LIMIT, Payloads
+
+MOST_AT_ONCE: Final = 100
+"""Checkpoints read at once on the way past expired ones to the newest."""
+
+CheckpointPage = Page[Checkpoint, CheckpointPosition]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """``created``: it was not there before. ``by_key``: this is the first answer to a key used before."""
+
+    checkpoint: Checkpoint
+    created: bool
+    by_key: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoints:
+    storage: CheckpointStorage
+    access: SessionAccess
+    payloads: Payloads
+    clock: Clock
+    ids: Ids
+
+    def add(self, caller: Caller, session_id: str, new: NewCheckpoint, *, key: str | None = None) -> Added:
+        """Store a checkpoint, once for its id and once for a key.
+
+        One whose id is there with the same content is a replay and a success, whatever has become of
+        the session's status and of its parent; so is one whose key was used for the same. The key is the
+        session's own.
+
+        Raises:
+            ContentConflictError: the id is there with another content.
+            IdempotencyMismatchError: the key was used for another checkpoint.
+            InvalidRequestError: malformed, a new id five minutes off, or a parent that is not there.
+            SessionClosedError, SessionNotFoundError, PayloadTooLargeError
+        """
+        self._check(new)
+        session = self.access.found_at_home(caller, session_id)
+        now_ms = self.clock.now_ms()
+        # What names the attempt names the checkpoint too, where the caller does not: so a claim tells it.
+        birth = Birth(
+            session_id=session_id,
+            operation_id=self.ids.message_id(now_ms),
+            at=now_ms,
+            region=session.home_region,
+        )
+        checkpoint = born(caller, session, new, birth)
+        claim = None if key is None else checkpoint_claim(caller, new, birth, key=key)
+        added = self._added(caller, session, new, checkpoint, self._kept(session, new, checkpoint, claim))
+        self.access.used(caller, session)
+        return added
+
+    def _kept(
+        self, session: Session, new: NewCheckpoint, checkpoint: Checkpoint, claim: KeyClaim | None
+    ) -> KeyClaim | Checkpoint | None:
+        """None when the checkpoint is stored now; else what makes it a replay, or a conflict."""
+        refusal = self._refusal(session, new, checkpoint.taken_at)
+        if refusal is not None:
+            held = self._held(new, checkpoint, claim)
+            if held is None:
+                raise refusal
+            return held
+        if claim is None:
+            return self.storage.put(self._stored(checkpoint))
+        # An object whose name this attempt mints would be nobody's, were the key found to be used only then.
+        used = self._claimed(claim) if _is_large(checkpoint) else None
+        return used or self.storage.put_under_key(self._stored(checkpoint), claim)
+
+    def _refusal(self, session: Session, new: NewCheckpoint, now_ms: int) -> StoreError | None:
+        """Why nothing new may be stored; what is there already is a replay all the same."""
+        if session.status not in WRITABLE:
+            return SessionClosedError(status=session.status)
+        if new.checkpoint_id is not None and off_clock(new.checkpoint_id, now_ms):
+            detail = f"The time in a new checkpoint id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
+            return InvalidRequestError(detail, path="$.checkpointId")
+        parent = new.parent_id
+        if parent and not self.storage.has(session.session_id, new.namespace, parent, now_ms=now_ms):
+            detail = "There is no such checkpoint in this namespace of the session"
+            return InvalidRequestError(detail, path="$.parentId")
+        return None
+
+    def _held(
+        self, new: NewCheckpoint, checkpoint: Checkpoint, claim: KeyClaim | None
+    ) -> KeyClaim | Checkpoint | None:
+        """What is there already under the key, or the id; read only where nothing new may be stored."""
+        held = None if claim is None else self._claimed(claim)
+        if held is not None or new.checkpoint_id is None:
+            return held
+        return self._alive(checkpoint.session_id, checkpoint.namespace, new.checkpoint_id)
+
+    def _claimed(self, claim: KeyClaim) -> KeyClaim | None:
+        held = self.storage.read_claim(claim.key_hash)
+        return None if held is None or is_over(held.ttl, claim.started_at) else held
+
+    def _added(
+        self,
+        caller: Caller,
+        session: Session,
+        new: NewCheckpoint,
+        checkpoint: Checkpoint,
+        held: KeyClaim | Checkpoint | None,
+    ) -> Added:
+        match held:
+            case None:
+                return Added(checkpoint=checkpoint, created=True)
+            case KeyClaim():
+                check_repeat(held, input_hash=digest(asked(new)), mismatch=MISMATCH)
+                first = born(caller, session, new, birth_of(held))
+                return Added(checkpoint=first, created=False, by_key=True)
+            case Checkpoint():
+                if held.content_hash != checkpoint.content_hash:
+                    raise ContentConflictError(checkpointId=held.checkpoint_id)
+                # As given again: what its item refers to need not be asked for.
+                return Added(checkpoint=replace(held, data=new.data), created=False)
+
+    def get(
+        self, caller: Caller, session_id: str, checkpoint_id: str, *, namespace: str = "", at_least: int = 0
+    ) -> Checkpoint:
+        """One checkpoint.
+
+        Raises:
+            NotFoundError: absent or expired.
+            SessionNotFoundError, InvalidRequestError, PayloadMissingError, MisdirectedError
+        """
+        check_namespace(namespace, path="query namespace")
+        check_message_id(checkpoint_id, path="checkpointId")
+        session = self.access.found(caller, session_id, at_least=at_least)
+        return self._shown(caller, session, self._alive(session_id, namespace, checkpoint_id))
+
+    def latest(
+        self, caller: Caller, session_id: str, *, namespace: str = "", at_least: int = 0
+    ) -> Checkpoint:
+        """The checkpoint of a namespace with the greatest id.
+
+        Raises:
+            NotFoundError: there is none that is not expired.
+            SessionNotFoundError, InvalidRequestError, PayloadMissingError, MisdirectedError
+        """
+        check_namespace(namespace, path="query namespace")
+        session = self.access.found(caller, session_id, at_least=at_least)
+        return self._shown(caller, session, self._newest(session_id, namespace))
+
+    def page(
+        self,
+        caller: Caller,
+        session_id: str,
+        page: PageRequest[CheckpointPosition],
+        *,
+        namespace: str = "",
+        at_least: int = 0,
+    ) -> CheckpointPage:
+        """Checkpoints of a namespace in the order of their ids; short where some are expired.
+
+        Raises:
+            SessionNotFoundError, InvalidRequestError, PayloadMissingError, MisdirectedError
+        """
+        check_namespace(namespace, path="query namespace")
+        session = self.access.found(caller, session_id, at_least=at_least)
+        found = self.storage.page(session_id, namespace, page)
+        opened = self._opened(session, self._living(found.items))
+        self.access.used(caller, session)
+        return replace(found, items=opened)
+
+    def _shown(self, caller: Caller, session: Session, found: Checkpoint | None) -> Checkpoint:
+        if found is None:
+            raise NotFoundError
+        (opened,) = self._opened(session, (found,))
+        self.access.used(caller, session)
+        return opened
+
+    def _alive(self, session_id: str, namespace: str, checkpoint_id: str) -> Checkpoint | None:
+        found = self.storage.read(session_id, namespace, checkpoint_id)
+        return None if found is None or is_over(found.ttl, self.clock.now_ms()) else found
+
+    def _living(self, found: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
+        now_ms = self.clock.now_ms()
+        return tuple(each for each in found if not is_over(each.ttl, now_ms))
+
+    def _newest(self, session_id: str, namespace: str) -> Checkpoint | None:
+        """One item is read where the newest lives; past expired ones, twice as many each time."""
+        after, limit = None, 1
+        while True:
+            request: PageRequest[CheckpointPosition] = PageRequest(limit=limit, after=after, descending=True)
+            found = self.storage.page(session_id, namespace, request)
+            living = self._living(found.items)
+            if living or found.next is None:
+                return living[0] if living else None
+            after, limit = found.next, min(2 * limit, MOST_AT_ONCE)
+
+    def _check(self, new: NewCheckpoint) -> None:
+        check_namespace(new.namespace, path="$.namespace")
+        for name, given in (("checkpointId", new.checkpoint_id), ("parentId", new.parent_id)):
+            if given is not None:
+                check_message_id(given, path=f"$.{name}")
+        self.payloads.check(new.data, path="$.data")
+
+    def _stored(self, checkpoint: Checkpoint) -> Checkpoint:
+        """The checkpoint as its item has it: what is too large for an item is in the bucket before it."""
+        if not _is_large(checkpoint):
+            return checkpoint
+        (data,) = self.payloads.stored(checkpoint.session_id, [(_sk(checkpoint), checkpoint.data)])
+        return replace(checkpoint, data=data)
+
+    def _opened(self, session: Session, found: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
+        """The checkpoints with the data that lie in the bucket."""
+        aside = [each for each in found if isinstance(each.data, StoredPayload)]
+        wanted = [(_sk(each), each.data) for each in aside]
+        values = self.payloads.opened(session.session_id, wanted, home=session.home_region)
+        by_id = {each.checkpoint_id: value for each, value in zip(aside, values, strict=True)}
+        return tuple(replace(each, data=by_id.get(each.checkpoint_id, each.data)) for each in found)
+
+
+def _is_large(checkpoint: Checkpoint) -> bool:
+    return payload_size(checkpoint.data) > INLINE_LIMIT
+
+
+def _sk(checkpoint: Checkpoint) -> str:
+    return checkpoint_sk(checkpoint.namespace, checkpoint.checkpoint_id)

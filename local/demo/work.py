@@ -1,0 +1,43 @@
+"""Work that outlives its worker: calls that must not run twice, and what another goes on from."""
+
+from typing import Final
+
+from local.demo.steps import expect, refused, step, title
+from session_store_client import Client
+from session_store_client.answers import BegunToolCall
+from session_store_client.calls import Call
+from session_store_client.checkpoint_calls import add_checkpoint, get_latest_checkpoint
+from session_store_client.claim_calls import begin_tool_call, complete_tool_call, get_recovery
+from session_store_client.errors import InProgressError
+
+BOOKING: Final = "booking"
+
+
+def play_work(client: Client, session_id: str) -> None:
+    """Raises:
+    DemoError
+    """
+    title("begin a call that must not run twice: whoever may run it holds a fence")
+    begun = step(client, _booking(session_id, "worker-1"))
+    refused(client, _booking(session_id, "worker-2"), InProgressError)
+    title("complete it, and change the session with it, in one transaction")
+    state = {"set": {"booked": True}}
+    done = complete_tool_call(session_id, BOOKING, fence=begun.fence, output={"room": 12}, state=state)
+    step(client, done)
+    title("complete it again, begin it again: it is not run again, its outcome is told")
+    step(client, done)
+    expect(step(client, _booking(session_id, "worker-2")).status == "completed", "it is completed")
+
+    title("take a checkpoint: what another worker would go on from")
+    taken = step(client, add_checkpoint(session_id, {"step": "booked", "nights": 2}))
+    newest = step(client, get_latest_checkpoint(session_id))
+    expect(newest == taken, "the newest checkpoint is the one just taken")
+    title("what would another worker find? (a worker that takes over asks this)")
+    found = step(client, get_recovery(session_id))
+    expect(not found.in_flight, "nothing is in flight")
+
+
+def _booking(session_id: str, attempt: str) -> Call[BegunToolCall]:
+    return begin_tool_call(
+        session_id, BOOKING, tool_name="book_hotel", input={"city": "Lisbon"}, attempt_id=attempt
+    )
