@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import costs, workload
+from bench import costs, task_workload, workload
 from bench.fixed_costs import ENTRY_BYTES, Fixed, census, runs_of
 from bench.fixed_costs import fixed_costs as of
 from bench.prices import MILLION, PRICES, Meter, Usage, break_even_hits, total
@@ -133,6 +133,7 @@ def test_every_operation_of_the_api_is_priced() -> None:
         workload.DELETE,
     ]
     priced = {request.operation for request in requests}
+    priced |= {step.operation for step in task_workload.STEPS}
     assert priced.isdisjoint(workload.NOT_PRICED)
     assert priced | workload.NOT_PRICED == {operation.name for operation in OPERATIONS}
 
