@@ -215,8 +215,8 @@ def test_the_page_shows_each_row_with_its_dollars_for_a_million() -> None:
     life = Row(workload.LIFE, api, Usage({Meter.WRITE: 1.5}), calls=37)
     deployments = {"dev": [Fixed(name="alarms", count=7, usage=Usage({Meter.ALARM: 7}))]}
     text = costs.page([Row("read", api, Usage())], [life], deployments)
-    assert "| read | 1 | 1 | 2 | 0 | 0 | 0 | 0 |" in text
-    assert f"| {workload.LIFE} | 1 | 1 | 2 | 0 | 0 | 0 | 1.5 |" in text
+    assert "| read | 1 | 1 | 2 | 0 | 0 | 0 | 0 | 0 |" in text
+    assert f"| {workload.LIFE} | 1 | 1 | 2 | 0 | 0 | 0 | 0 | 1.5 |" in text
     assert "| read | 1.25 | 0.12 | 3.50 |" in text
     assert (
         f"A\nmillion sessions of 37 calls each cost about **${life.usage.dollars() * MILLION:.0f}**" in text
