@@ -20,14 +20,23 @@ from bench.spending import (
     RECORDS_A_BATCH,
     ROUND_TRIP_SECONDS,
 )
+from bench.task_workload import task_rows
 from infra.logged_function import MEMORY_MIB
 from local.emulator import running
 from local.loopback import free_port
-from session_store.schema import OWNER_INDEX, STATUS_TTL_INDEX
+from session_store.schema import DUE_INDEX, OPEN_INDEX, OWNER_INDEX, QUEUE_INDEX, STATUS_TTL_INDEX
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "costs.md"
 TEMPLATE: Final = Path(__file__).resolve().parent / "costs.template.md"
-PLACES: Final = (TABLE, STATUS_TTL_INDEX.name, OWNER_INDEX.name, AUDIT_TABLE)
+PLACES: Final[Mapping[str, Sequence[str]]] = {
+    "table": (TABLE,),
+    STATUS_TTL_INDEX.name: (STATUS_TTL_INDEX.name,),
+    OWNER_INDEX.name: (OWNER_INDEX.name,),
+    "indexes of tasks": (QUEUE_INDEX.name, OPEN_INDEX.name, DUE_INDEX.name),
+    "audit": (AUDIT_TABLE,),
+}
+"""Columns of write units, and what is written to in each."""
+
 LAMBDA: Final = (Meter.INVOCATION, Meter.GB_SECOND)
 OBSERVED: Final = (Meter.LOG_GB, Meter.TRACE)
 QUEUED: Final = (Meter.QUEUE, Meter.EVENT)
@@ -46,6 +55,7 @@ def main() -> None:
     ):
         played = Played(emulator, Path(folder))
         requests, lives = rows(played)
+        requests += task_rows(played)
         a_run = played.watched().usage()
     text = page(requests, lives, sheet(a_run=a_run))
     PAGE.write_text(text)
@@ -87,14 +97,14 @@ def _units(priced: Sequence[Row]) -> str:
         "",
         "round trips",
         "read units",
-        *(f"write units, {place}" for place in ("table", *PLACES[1:3], "audit")),
+        *(f"write units, {place}" for place in PLACES),
         "and afterwards",
     )
     return table(heads, [_units_of(row) for row in priced])
 
 
 def _units_of(row: Row) -> Sequence[str]:
-    written = (row.api.writes[place] for place in PLACES)
+    written = (sum(row.api.writes[name] for name in names) for names in PLACES.values())
     numbers = (row.api.round_trips, row.api.reads, *written, row.after.of(Meter.WRITE))
     return (row.label, *(f"{number:.4g}" for number in numbers))
 

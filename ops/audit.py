@@ -1,8 +1,8 @@
-"""``python -m ops.audit``: the whole audit of one session, read with AWS credentials, without the API.
+"""``python -m ops.audit``: the whole audit of a session or task, read with AWS credentials, without the API.
 
 Prints a JSON line an entry, each as an item of ``GET /sessions/{sessionId}/audit``, the oldest first. After
 the session's end too: then the last is the summary of it. Ends with 0, with 1 when the audit has nothing of
-that session, with 2 when it could not be run.
+that, with 2 when it could not be run.
 """
 
 import argparse
@@ -23,14 +23,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     printed = False
     try:
         trail = connected(stage=options.stage, region=options.region)
-        for entry in trail.whole(OPERATOR, options.session_id):
+        read = trail.whole_of_task if options.task else trail.whole
+        for entry in read(OPERATOR, options.id):
             print(msgspec.json.encode(audit_answer(entry)).decode())
             printed = True
     except REFUSALS as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     if not printed:
-        print("the audit has nothing of that session", file=sys.stderr)
+        print(f"the audit has nothing of that {'task' if options.task else 'session'}", file=sys.stderr)
     return 0 if printed else 1
 
 
@@ -45,9 +46,10 @@ def connected(*, stage: str, region: str) -> AuditTrail:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m ops.audit", parents=[place()], description="The audit of a session."
+        prog="python -m ops.audit", parents=[place()], description="The audit of a session, or of a task."
     )
-    parser.add_argument("session_id", help="the sessionId that the store minted")
+    parser.add_argument("id", help="the sessionId, or taskId, that the store minted")
+    parser.add_argument("--task", action="store_true", help="it is a task's, or an approval's")
     return parser.parse_args(arguments)
 
 

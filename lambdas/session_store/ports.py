@@ -327,6 +327,10 @@ class AuditStorage(Protocol):
         """The trail of a session in time order, read consistently."""
         ...
 
+    def page_of(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
+        """As ``page``, of whatever has the key."""
+        ...
+
 
 class CleanupQueue(Protocol):
     def send(self, end: SessionEnd) -> None:

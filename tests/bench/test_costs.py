@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import costs, lives, workload
+from bench import costs, lives, task_workload, workload
 from bench.fixed_costs import ENTRY_BYTES, Fixed, census, runs_of
 from bench.fixed_costs import fixed_costs as of
 from bench.lives import Row
@@ -133,6 +133,7 @@ def test_every_operation_of_the_api_is_priced() -> None:
         workload.DELETE,
     ]
     priced = {request.operation for request in requests}
+    priced |= {step.operation for step in task_workload.STEPS}
     assert priced.isdisjoint(workload.NOT_PRICED)
     assert priced | workload.NOT_PRICED == {operation.name for operation in OPERATIONS}
 
@@ -214,8 +215,8 @@ def test_the_page_shows_each_row_with_its_dollars_for_a_million() -> None:
     life = Row(lives.LIFE, api, Usage({Meter.WRITE: 1.5}), calls=37)
     deployments = {"dev": [Fixed(name="alarms", count=7, usage=Usage({Meter.ALARM: 7}))]}
     text = costs.page([Row("read", api, Usage())], [life], deployments)
-    assert "| read | 1 | 1 | 2 | 0 | 0 | 0 | 0 |" in text
-    assert f"| {lives.LIFE} | 1 | 1 | 2 | 0 | 0 | 0 | 1.5 |" in text
+    assert "| read | 1 | 1 | 2 | 0 | 0 | 0 | 0 | 0 |" in text
+    assert f"| {lives.LIFE} | 1 | 1 | 2 | 0 | 0 | 0 | 0 | 1.5 |" in text
     assert "| read | 1.25 | 0.12 | 3.50 |" in text
     assert (
         f"A\nmillion sessions of 37 calls each cost about **${life.usage.dollars() * MILLION:.0f}**" in text

@@ -14,6 +14,7 @@ from session_store.domain.task import OPEN, Task, TaskKind, TaskStatus
 from session_store.domain.task_steps import cancelled, failed, held_longer
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.ports import Storage
+from session_store.storage.task_table import TaskTable
 from tests.support.pages import every_item
 from tests.support.samples import (
     AUTHOR,
@@ -325,3 +326,15 @@ def test_a_page_ends_before_it_is_too_large(storage: Storage) -> None:
         tenant, TaskFilter(), now_ms=NOW_MS, page=PageRequest(limit=100, after=first.next)
     )
     assert sorted([*ids(first), *ids(rest)]) == sorted(made)
+
+
+def test_a_list_shows_the_tasks_of_every_region_of_the_store(on_dynamodb: Storage) -> None:
+    tenant = new_tenant()
+    made = [
+        kept_task(on_dynamodb, tenant=tenant, home_region=region).task_id
+        for region in (REGION, FAR_REGION)
+        for _ in range(4)
+    ]
+    assert isinstance(on_dynamodb.tasks, TaskTable)
+    wide = replace(on_dynamodb, tasks=replace(on_dynamodb.tasks, regions=(REGION, FAR_REGION)))
+    assert sorted(listed(wide, tenant)) == sorted(made)

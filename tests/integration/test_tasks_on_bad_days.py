@@ -9,13 +9,16 @@ import pytest
 
 from session_store.bootstrap import Store, dynamodb_client, dynamodb_storage, store_on
 from session_store.deadline import Deadline
+from session_store.domain.claim import ClaimStatus
 from session_store.domain.page import PageRequest
 from session_store.domain.task import Task, TaskKind, TaskStatus
 from session_store.domain.task_writes import TaskFilter
-from session_store.errors import FencedError, StoreError, ThrottledError
+from session_store.errors import FencedError, PayloadTooLargeError, StoreError, ThrottledError
 from session_store.ports import Storage
 from session_store.schema import task_pk
+from session_store.services.call_ends import Outcome, SessionChange
 from session_store.services.new_tasks import NewTask
+from session_store.services.running_calls import NewCall
 from session_store.settings import Settings
 from tests.support.crowd import at_once
 from tests.support.faults import (
@@ -29,7 +32,7 @@ from tests.support.faults import (
     throttled,
     token_used,
 )
-from tests.support.samples import ALICE, REGION
+from tests.support.samples import ALICE, REGION, kept
 from tests.support.task_samples import APPROVER, WORKER
 from tests.support.world import SettableClock
 
@@ -43,6 +46,10 @@ OVER = 64
 
 ALL: PageRequest[Any] = PageRequest(limit=100)
 AFTER = [NewTask(queue="after", payload=2), NewTask(queue="after", payload=3)]
+
+
+CALL = NewCall(tool_call_id="c1", tool_name="pay", input=1)
+DONE = Outcome(status=ClaimStatus.COMPLETED, output="done")
 
 
 class CrashError(BaseException):
@@ -345,4 +352,51 @@ def test_many_workers_do_each_task_of_a_queue_once(
     assert set(counted) == made
     assert set(counted.values()) == {1}
     assert set(attempts) == {1}
+    assert process.in_queue() == []
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_call_that_dies_as_it_ends_has_created_its_tasks_or_none(
+    process: Process, other: Process, *, after: bool
+) -> None:
+    session_id = kept(other.storage).session_id
+    begun = other.store.running_calls.begin(ALICE, session_id, CALL).claim
+    change = SessionChange(tasks=[other.new(), other.new(kind=TaskKind.APPROVAL)])
+
+    def complete(store: Store) -> Any:
+        return store.finished_calls.complete(
+            ALICE, session_id, "c1", fence=begun.fence, outcome=DONE, change=change
+        )
+
+    crashes(process, lambda: complete(process.store), after=after)
+    assert len(other.in_queue()) == (2 if after else 0)
+    done = complete(other.store)
+    assert {task.task_id for task in other.in_queue()} == set(done.tasks)
+    assert len(other.store.tasks.open_of(session_id)) == 2
+    assert complete(other.store).tasks == done.tasks
+
+
+def test_many_ends_of_one_call_create_its_tasks_once(process: Process) -> None:
+    session_id = kept(process.storage).session_id
+    begun = process.store.running_calls.begin(ALICE, session_id, CALL).claim
+    change = SessionChange(tasks=[process.new()])
+
+    def complete(_: int) -> Any:
+        return process.store.finished_calls.complete(
+            ALICE, session_id, "c1", fence=begun.fence, outcome=DONE, change=change
+        )
+
+    answers = at_once(WORKERS, complete)
+    assert len({tuple(answer.tasks) for answer in answers}) == 1
+    assert [task.task_id for task in process.in_queue()] == list(answers[0].tasks)
+
+
+def test_a_call_that_brings_more_than_a_transaction_takes_is_refused_whole(process: Process) -> None:
+    session_id = kept(process.storage).session_id
+    begun = process.store.running_calls.begin(ALICE, session_id, CALL).claim
+    change = SessionChange(tasks=[process.new(payload="x" * 290_000) for _ in range(15)])
+    with pytest.raises(PayloadTooLargeError):
+        process.store.finished_calls.complete(
+            ALICE, session_id, "c1", fence=begun.fence, outcome=DONE, change=change
+        )
     assert process.in_queue() == []

@@ -13,6 +13,7 @@ from session_store.storage.audit_table import AuditTable
 from tests.support.api import InProcessApi
 from tests.support.samples import SESSION_ID, a_session, an_event
 from tests.support.stage import VARIABLES, deploy
+from tests.support.task_calls import Queue
 from tests.support.world import World
 
 
@@ -46,6 +47,18 @@ def test_it_prints_every_page_of_a_session_that_has_ended(
         world.memory.events.append(an_event(session))
     code, lines = run(capsys, session.session_id)
     assert (code, len(lines)) == (0, 2 * WHOLE_PAGE + 1)
+
+
+def test_it_prints_what_became_of_an_approval(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    queue = Queue(InProcessApi(world))
+    task_id = queue.created(kind="approval")
+    assert queue.decide(task_id).status == 200
+    code = main([task_id, "--task", "--stage", "prod"])
+    (line,) = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (code, line["eventName"], line["facts"]["decision"]) == (0, "ApprovalDecided", "approved")
+    assert main([task_id, "--stage", "prod"]) == 1
+    assert main([SESSION_ID, "--task", "--stage", "prod"]) == 1
+    assert capsys.readouterr().err.endswith("the audit has nothing of that task\n")
 
 
 @pytest.mark.usefixtures("world")

@@ -142,7 +142,7 @@ def _claim_keys(api: InHand) -> None:
 def _tasks(api: InHand, session_id: str) -> None:
     """One that is done and followed by another, one that is given back, one that is withdrawn."""
     queue = f"queue-{uuid.uuid4()}"
-    new = {"queue": queue, "payload": 1, "sessionId": session_id}
+    new = {"queue": queue, "payload": 1, "sessionId": session_id, "deadline": "2100-01-01T00:00:00Z"}
     key = {"Idempotency-Key": uuid.uuid4().hex}
     _succeed({str(n): api.call("POST", "/tasks", new, key if n < 2 else None) for n in range(4)})
     items = api.call("POST", "/tasks/claim", {"queue": queue, "leaseSeconds": 60, "max": 3}).json["items"]

@@ -30,7 +30,10 @@ class RawTable:
 
     def partition(self, session_id: str) -> list[Item]:
         """Every item of a session, in the order of its keys."""
-        return list(self._query(session_id))
+        return self.partition_of(session_pk(session_id))
+
+    def partition_of(self, pk: str) -> list[Item]:
+        return list(self._query(pk))
 
     def put(self, item: Item) -> None:
         self.dynamodb.put_item(TableName=self.name, Item=item)
@@ -41,14 +44,14 @@ class RawTable:
         assert metadata is not None
         self.put({**metadata, Attribute.TTL: {"N": str(ttl)}})
 
-    def _query(self, session_id: str) -> Iterator[Item]:
+    def _query(self, pk: str) -> Iterator[Item]:
         arguments: dict[str, Any] = {}
         while True:
             page = self.dynamodb.query(
                 TableName=self.name,
                 KeyConditionExpression="#pk = :pk",
                 ExpressionAttributeNames={"#pk": Attribute.PK},
-                ExpressionAttributeValues={":pk": {"S": session_pk(session_id)}},
+                ExpressionAttributeValues={":pk": {"S": pk}},
                 ConsistentRead=True,
                 **arguments,
             )

@@ -7,7 +7,7 @@ from typing import Any, Final
 from session_store.domain.audit_event import AuditChange, AuditEntry
 from session_store.domain.caller import Caller
 from session_store.domain.differences import Exposure, differences
-from session_store.domain.identifiers import check_session_id
+from session_store.domain.identifiers import check_session_id, check_task_id
 from session_store.domain.json_values import JsonValue
 from session_store.domain.page import AuditPosition, Page, PageRequest
 from session_store.domain.session import Author, Owner
@@ -16,7 +16,7 @@ from session_store.domain.stream_record import EXPIRY_PRINCIPAL, StreamEvent, St
 from session_store.domain.times import from_iso, is_over, seconds
 from session_store.errors import UnreadableRecordError
 from session_store.ports import AuditStorage, CleanupQueue
-from session_store.schema import SESSION_PK_PREFIX, Attribute, Entity
+from session_store.schema import SESSION_PK_PREFIX, Attribute, Entity, session_pk, task_pk
 from session_store.services.access import SessionAccess, check_operator
 
 A: Final = Attribute
@@ -73,12 +73,21 @@ class AuditTrail:
             ForbiddenError: the caller is no operator.
         """
         check_operator(caller)
-        return self._entries(check_session_id(session_id))
+        return self._entries(session_pk(check_session_id(session_id)))
 
-    def _entries(self, session_id: str) -> Iterator[AuditEntry]:
+    def whole_of_task(self, caller: Caller, task_id: str) -> Iterator[AuditEntry]:
+        """As ``whole``, of any tenant's task.
+
+        Raises:
+            ForbiddenError: the caller is no operator.
+        """
+        check_operator(caller)
+        return self._entries(task_pk(check_task_id(task_id)))
+
+    def _entries(self, pk: str) -> Iterator[AuditEntry]:
         after: AuditPosition | None = None
         while True:
-            found = self.storage.page(session_id, PageRequest(limit=WHOLE_PAGE, after=after))
+            found = self.storage.page_of(pk, PageRequest(limit=WHOLE_PAGE, after=after))
             yield from self._kept(found.items)
             after = found.next
             if after is None:

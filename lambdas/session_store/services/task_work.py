@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from session_store.domain.caller import Caller, Permission
-from session_store.domain.claim import Step
+from session_store.domain.claim import ClaimGuard, Step
 from session_store.domain.identifiers import check_identifier
 from session_store.domain.json_values import JsonValue, check_nesting, digest
 from session_store.domain.payload import payload_size
@@ -27,6 +27,10 @@ MAX_CLAIM: Final = 10
 
 CHOICE: Final = 10
 """Among how many of the first due one is picked at random, so that workers seldom want the same."""
+
+LOOKED_AT_ONCE: Final = 20
+MOST_LOOKED_AT: Final = 400
+"""Tasks that one call reads: where so many were just taken by others, it says that there is none for now."""
 
 MOST_BYTES: Final = 1_200_000
 """Of JSON that the tasks of one call have, the first apart: its answer must fit into one of Lambda."""
@@ -79,17 +83,24 @@ class TaskWork:
         return found
 
     def _candidates(self, caller: Caller, queue: str, most: int) -> Iterator[Task]:
-        """As they are now, so that an entry of the index which is out of date costs no write."""
+        """As they are now, so that an entry of the index which is out of date costs no write.
+
+        As many at once as are wanted, and twice as many each time that others were faster.
+        """
         region, now_ms = self.access.region, self.access.clock.now_ms()
+        looked_at, wanted = 0, most
         for ids in self.storage.due(
             caller.tenant, queue, region=region, now_ms=now_ms, limit=CHOICE + most, shuffle=self.shuffle
         ):
             order = list(ids)
             self.shuffle(order)
-            for start in range(0, len(order), most):
-                part = order[start : start + most]
+            while order:
+                part, order = order[:wanted], order[wanted:]
                 there = self.storage.read_all(part)
                 yield from (there[task_id] for task_id in part if task_id in there)
+                looked_at, wanted = looked_at + len(part), min(2 * wanted, LOOKED_AT_ONCE)
+            if looked_at >= MOST_LOOKED_AT:
+                return
 
     def _taken(self, caller: Caller, task: Task, lease_seconds: int) -> Task | None:
         """None where another was faster, or there is nothing more to be done about it."""
@@ -190,15 +201,12 @@ class TaskWork:
                 now_ms=self.access.clock.now_ms(),
             )
             step = self.access.stamped(_fitting(step, "$.result", result))
-            if step.guard is None or self._written(caller, end, step):
+            if step.guard is None or self._written(caller, end, step.claim, step.guard):
                 ids = follower_ids(len(following), _origin(step.claim))
                 return CompletedTask(task=step.claim, following=ids, done=step.guard is not None)
         raise ThrottledError
 
-    def _written(self, caller: Caller, end: "_Completion", step: Step[Task]) -> bool:
-        task, guard = step.claim, step.guard
-        if guard is None:
-            return True
+    def _written(self, caller: Caller, end: "_Completion", task: Task, guard: ClaimGuard) -> bool:
         if not end.following:
             return self.storage.put(task, guard) is None
         for new in end.following:

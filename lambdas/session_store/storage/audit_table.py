@@ -37,7 +37,9 @@ class AuditTable:
             return
 
     def page(self, session_id: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
-        pk = session_pk(session_id)
+        return self.page_of(session_pk(session_id), page)
+
+    def page_of(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
         after = None if page.after is None else to_item({Attribute.PK: pk, Attribute.SK: page.after.sk})
         items, more = query_partition(
             self.client, pk, "", limit=page.limit, after=after, descending=page.descending

@@ -214,11 +214,13 @@ class MemoryAudit:
             self.memory.changes.setdefault((change.stream, change.sequence_number), change)
 
     def page(self, session_id: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
+        return self.page_of(session_pk(session_id), page)
+
+    def page_of(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
         with self.memory.lock:
             items = [audit_event_item(event) for event in self.memory.events]
             items += [audit_change_item(change) for change in self.memory.changes.values()]
-        pk = to_attribute(session_pk(session_id))
-        trail = [item for item in items if item[Attribute.PK] == pk]
+        trail = [item for item in items if item[Attribute.PK] == to_attribute(pk)]
         found = paged(trail, page, place=audit_position, order=by_sk, size=item_size)
         return Page(items=tuple(map(audit_entry_from, found.items)), next=found.next)
 

@@ -1,0 +1,78 @@
+"""What is priced of tasks: each step once, of a task with a payload of 1 KB."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bench.lives import Row
+from bench.played import Played
+from bench.workload import KILOBYTE
+
+QUEUE: Final = "priced"
+REQUESTER: Final = {"Session-Subject": "requester"}
+KEYED: Final = {"Idempotency-Key": "a priced task"}
+NEW: Final = {"queue": QUEUE, "payload": KILOBYTE}
+FOLLOWED: Final = {"result": 1, "next": [NEW]}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``path`` is the task's that the steps before have left; with ``fenced`` goes the fence of it."""
+
+    operation: str
+    label: str
+    method: str
+    path: str
+    body: Mapping[str, object] | None = None
+    headers: Mapping[str, str] | None = None
+    fenced: bool = False
+
+
+CLAIM: Final = Step(
+    "claim_tasks", "take a task", "POST", "/tasks/claim", {"queue": QUEUE, "leaseSeconds": 60, "max": 1}
+)
+
+
+def held(operation: str, label: str, step: str, body: Mapping[str, object]) -> Step:
+    """Of whoever has the task in hand."""
+    return Step(operation, label, "POST", f"/tasks/{{id}}/{step}", body, fenced=True)
+
+
+STEPS: Final = (
+    Step(CLAIM.operation, "ask an empty queue for a task", CLAIM.method, CLAIM.path, CLAIM.body),
+    Step("create_task", "create a task of 1 KB", "POST", "/tasks", NEW),
+    Step("get_task", "read a task", "GET", "/tasks/{id}"),
+    Step("list_tasks", "list a queue of one task", "GET", f"/tasks?queue={QUEUE}"),
+    CLAIM,
+    held("extend_task", "hold a task for longer", "heartbeat", {"leaseSeconds": 90}),
+    held("fail_task", "give a task back", "fail", {"error": 1, "retryInSeconds": 0}),
+    CLAIM,
+    held("complete_task", "complete a task", "complete", {"result": 1}),
+    Step("create_task", "create a task, under a key", "POST", "/tasks", NEW, KEYED),
+    CLAIM,
+    held("complete_task", "complete a task, one follows", "complete", FOLLOWED),
+    CLAIM,
+    Step("cancel_task", "cancel a task", "POST", "/tasks/{id}/cancel"),
+    Step("create_task", "ask for an approval", "POST", "/tasks", {**NEW, "kind": "approval"}, REQUESTER),
+    Step("decide_task", "decide an approval", "POST", "/tasks/{id}/decide", {"decision": "approved"}),
+)
+"""In this order; what comes again is priced the first time."""
+
+
+def task_rows(played: Played) -> Iterator[Row]:
+    task: dict[str, Any] = {}
+    seen: set[str] = set()
+    for step in STEPS:
+        body = None if step.body is None else dict(step.body)
+        if body is not None and step.fenced:
+            body["fence"] = task["fence"]
+        path = step.path.format(id=task.get("taskId", ""))
+        answer, spent = played.call(step.method, path, body, headers=step.headers)
+        told = played.audited().usage()
+        if "taskId" in answer:
+            task = answer
+        elif step.operation == CLAIM.operation and answer["items"]:
+            (task,) = answer["items"]
+        if step.label not in seen:
+            yield Row(step.label, spent, told, operation=step.operation)
+        seen.add(step.label)
