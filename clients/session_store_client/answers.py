@@ -132,15 +132,6 @@ class OpenCall(Answer, frozen=True):
     retry_safe: bool
 
 
-class Recovery(Answer, frozen=True):
-    """``in_flight``: being run, or to be begun again. ``outcome_unknown``: to be reconciled first."""
-
-    in_flight: tuple[OpenCall, ...]
-    outcome_unknown: tuple[OpenCall, ...]
-    open_tasks: tuple[Any, ...]
-    checkpoint: Any
-
-
 class Claim(Answer, frozen=True):
     """``lease_until`` is None once the claim is settled."""
 
@@ -200,6 +191,32 @@ class ClaimedTasks(Answer, frozen=True):
     """Fewer than were asked for, or none, where no more are due."""
 
     items: tuple[Task, ...]
+
+
+class OpenTask(Answer, frozen=True):
+    """A task that is not over, without its payload and what came of it."""
+
+    task_id: str
+    kind: TaskKindName
+    queue: str
+    status: TaskStatusName
+    owner: str | None
+    fence: int
+    attempts: int
+    due_at: str
+    next_at: str
+    deadline: str | None
+    created_at: str
+    created_by: str
+
+
+class Recovery(Answer, frozen=True):
+    """``in_flight``: being run, or to be begun again. ``outcome_unknown``: to be reconciled first."""
+
+    in_flight: tuple[OpenCall, ...]
+    outcome_unknown: tuple[OpenCall, ...]
+    open_tasks: tuple[OpenTask, ...]
+    checkpoint: Checkpoint | None
 
 
 class Difference(Answer, frozen=True):

@@ -22,6 +22,7 @@ from session_store_client.calls import (
     Repeat,
     claim_path,
     given,
+    parameters,
     read,
     session_path,
     tool_call_path,
@@ -115,9 +116,10 @@ def reconcile_tool_call(
     return _reconciles(f"{tool_call_path(session_id, tool_call_id)}/reconcile", FinishedToolCall, body)
 
 
-def get_recovery(session_id: str, *, at_least: int | None = None) -> Call[Recovery]:
-    """What a session has in flight, for another worker to go on with."""
-    return read(f"{session_path(session_id)}/recovery", Recovery, at_least=at_least)
+def get_recovery(session_id: str, *, namespace: str = "", at_least: int | None = None) -> Call[Recovery]:
+    """What a session has in flight, and the newest checkpoint of a namespace, to go on with."""
+    path = f"{session_path(session_id)}/recovery"
+    return read(path, Recovery, query=parameters(namespace=namespace), at_least=at_least)
 
 
 def begin_claim(

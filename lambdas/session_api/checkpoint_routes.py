@@ -76,7 +76,7 @@ def add_checkpoint(request: Request) -> Reply:
 def list_checkpoints(request: Request) -> Reply:
     """List the checkpoints of one namespace in the order of their ids."""
     order = request.query.choice("order", ORDERS) or "asc"
-    namespace = _namespace(request)
+    namespace = namespace_of(request)
     query = {
         "list": "checkpoints",
         "session": request.session_id,
@@ -105,7 +105,7 @@ def list_checkpoints(request: Request) -> Reply:
 def get_latest_checkpoint(request: Request) -> Reply:
     """Read the newest checkpoint of a namespace."""
     checkpoint = request.store.checkpoints.latest(
-        request.caller, request.session_id, namespace=_namespace(request), at_least=request.at_least
+        request.caller, request.session_id, namespace=namespace_of(request), at_least=request.at_least
     )
     return Reply(value=checkpoint_answer(checkpoint))
 
@@ -123,11 +123,11 @@ def get_checkpoint(request: Request) -> Reply:
         request.caller,
         request.session_id,
         request.path["checkpointId"],
-        namespace=_namespace(request),
+        namespace=namespace_of(request),
         at_least=request.at_least,
     )
     return Reply(value=checkpoint_answer(checkpoint))
 
 
-def _namespace(request: Request) -> str:
+def namespace_of(request: Request) -> str:
     return request.query.text("namespace") or ""

@@ -10,7 +10,7 @@ from session_store.domain.session import Session
 from session_store.domain.times import iso
 from session_store.domain.tool_call import Claim
 from session_store.services.finished_calls import Finished
-from session_store.services.running_calls import Begun, Recovery
+from session_store.services.running_calls import Begun
 
 ClaimStatusName = Literal["in_progress", "completed", "failed"]
 
@@ -45,15 +45,6 @@ class OpenCall(Answer, frozen=True):
     retry_safe: bool
 
 
-class RecoveryAnswer(Answer, frozen=True):
-    """`inFlight`: being run, or to be begun again. `outcomeUnknown`: to be reconciled first."""
-
-    in_flight: list[OpenCall]
-    outcome_unknown: list[OpenCall]
-    open_tasks: list[Any]
-    checkpoint: Any
-
-
 class ClaimAnswer(Answer, frozen=True):
     key: str
     status: ClaimStatusName
@@ -85,15 +76,6 @@ def finished_answer(finished: Finished) -> FinishedToolCall:
 
 def _version(session: Session | None) -> SessionVersion | None:
     return None if session is None else SessionVersion(version=session.version, ttl=session.ttl)
-
-
-def recovery_answer(recovery: Recovery) -> RecoveryAnswer:
-    return RecoveryAnswer(
-        in_flight=[open_call(claim) for claim in recovery.in_flight],
-        outcome_unknown=[open_call(claim) for claim in recovery.outcome_unknown],
-        open_tasks=[],
-        checkpoint=None,
-    )
 
 
 def open_call(claim: Claim) -> OpenCall:

@@ -7,11 +7,9 @@ from session_api.claim_answers import (
     BegunToolCall,
     FinishedToolCall,
     OpenCall,
-    RecoveryAnswer,
     begun_answer,
     finished_answer,
     open_call,
-    recovery_answer,
 )
 from session_api.claim_bodies import BeginToolCall, CompleteToolCall, FailToolCall, Heartbeat, Reconcile
 from session_api.operations import Reply, operation
@@ -150,20 +148,6 @@ def reconcile_tool_call(request: Request) -> Reply:
             fence=request.body.fence,
         )
     )
-
-
-@operation(
-    "GET",
-    "/sessions/{sessionId}/recovery",
-    answer=RecoveryAnswer,
-    refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED),
-)
-def get_recovery(request: Request) -> Reply:
-    """List what a session has in flight, for another worker to go on with."""
-    recovery = request.store.running_calls.recovery(
-        request.caller, request.session_id, at_least=request.at_least
-    )
-    return Reply(value=recovery_answer(recovery))
 
 
 def _finished(finished: Finished) -> Reply:

@@ -41,6 +41,23 @@ class TaskAnswer(Answer, frozen=True):
     retain_until: str | None
 
 
+class OpenTask(Answer, frozen=True):
+    """A task that is not over, without its payload and what came of it. `owner` and `nextAt` as in a task."""
+
+    task_id: str
+    kind: TaskKindName
+    queue: str
+    status: TaskStatusName
+    owner: str | None
+    fence: int
+    attempts: int
+    due_at: str
+    next_at: str
+    deadline: str | None
+    created_at: str
+    created_by: str
+
+
 class CompletedTaskAnswer(TaskAnswer, frozen=True):
     """`next`: the ids of the tasks that were created with it, in their order."""
 
@@ -60,6 +77,23 @@ class ClaimedTasks(Answer, frozen=True):
 
 def task_answer(task: Task) -> TaskAnswer:
     return TaskAnswer(**_fields(task))
+
+
+def open_task(task: Task) -> OpenTask:
+    return OpenTask(
+        task_id=task.task_id,
+        kind=task.kind.value,
+        queue=task.queue,
+        status=task.status.value,
+        owner=task.worker,
+        fence=task.fence,
+        attempts=task.attempts,
+        due_at=iso(task.due_at),
+        next_at=iso(task.next_at),
+        deadline=_iso(task.deadline),
+        created_at=iso(task.created_at),
+        created_by=task.requester,
+    )
 
 
 def completed_answer(completed: CompletedTask) -> CompletedTaskAnswer:

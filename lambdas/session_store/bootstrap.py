@@ -25,6 +25,7 @@ from session_store.services.free_claims import FreeClaims, NewClaim
 from session_store.services.keyed_sessions import KeyedSessions
 from session_store.services.keyed_tasks import KeyedTasks
 from session_store.services.payloads import Payloads
+from session_store.services.recovery import Recovery
 from session_store.services.replays import Replays
 from session_store.services.running_calls import NewCall, RunningCalls
 from session_store.services.sessions import Sessions
@@ -92,6 +93,7 @@ class Store:
     keyed_tasks: KeyedTasks
     task_work: TaskWork
     approvals: Approvals
+    recovery: Recovery
     audit: AuditTrail
     drain: Drain
     dead_letters: Callable[[], DeadLetters]
@@ -245,13 +247,14 @@ def store_on(
         sessions=access,
         ids=ids,
     )
+    checkpoints = Checkpoints(
+        storage=storage.checkpoints, access=access, payloads=large, clock=clock, ids=ids
+    )
     return Store(
         sessions=sessions,
         keyed_sessions=KeyedSessions(storage=storage.keyed, sessions=sessions, access=access),
         context=context,
-        checkpoints=Checkpoints(
-            storage=storage.checkpoints, access=access, payloads=large, clock=clock, ids=ids
-        ),
+        checkpoints=checkpoints,
         tool_calls=ToolCalls(
             storage=storage.tool_calls, access=access, payloads=large, clock=clock, events=events
         ),
@@ -275,6 +278,9 @@ def store_on(
         keyed_tasks=KeyedTasks(storage=storage.keyed_tasks, tasks=tasks),
         task_work=TaskWork(
             storage=storage.tasks, access=tasks.access, sessions=access, shuffle=random.shuffle
+        ),
+        recovery=Recovery(
+            calls=storage.tool_calls, tasks=tasks, checkpoints=checkpoints, access=access, clock=clock
         ),
         approvals=Approvals(storage=storage.tasks, access=tasks.access, events=events),
         audit=AuditTrail(storage=storage.audit, access=access),

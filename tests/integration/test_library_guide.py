@@ -139,7 +139,7 @@ def test_a_worker_killed_after_the_charge_is_followed_by_one_that_does_not_charg
     assert killed.returncode == -signal.SIGKILL
     assert len(payments.charges()) == 1
     after = functions(payments)
-    (running,) = store.running_calls.recovery(ALICE, session_id).in_flight
+    (running,) = store.recovery.find(ALICE, session_id).in_flight
     assert running.tool_call_id == "charge-7"
     clock.pass_(LEASE_AND_MARGIN + 60)
     with pytest.raises(UnreconciledError):

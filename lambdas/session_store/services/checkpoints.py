@@ -157,7 +157,12 @@ class Checkpoints:
         check_namespace(namespace, path="query namespace")
         check_message_id(checkpoint_id, path="checkpointId")
         session = self.access.found(caller, session_id, at_least=at_least)
-        return self._shown(caller, session, self._alive(session_id, namespace, checkpoint_id))
+        found = self._alive(session_id, namespace, checkpoint_id)
+        if found is None:
+            raise NotFoundError
+        (opened,) = self._opened(session, (found,))
+        self.access.used(caller, session)
+        return opened
 
     def latest(
         self, caller: Caller, session_id: str, *, namespace: str = "", at_least: int = 0
@@ -170,7 +175,16 @@ class Checkpoints:
         """
         check_namespace(namespace, path="query namespace")
         session = self.access.found(caller, session_id, at_least=at_least)
-        return self._shown(caller, session, self._newest(session_id, namespace))
+        newest = self.newest_of(session, namespace)
+        if newest is None:
+            raise NotFoundError
+        self.access.used(caller, session)
+        return newest
+
+    def newest_of(self, session: Session, namespace: str) -> Checkpoint | None:
+        """The same of a session that was found, and None where there is none."""
+        newest = self._newest(session.session_id, namespace)
+        return None if newest is None else self._opened(session, (newest,))[0]
 
     def page(
         self,
@@ -192,13 +206,6 @@ class Checkpoints:
         opened = self._opened(session, self._living(found.items))
         self.access.used(caller, session)
         return replace(found, items=opened)
-
-    def _shown(self, caller: Caller, session: Session, found: Checkpoint | None) -> Checkpoint:
-        if found is None:
-            raise NotFoundError
-        (opened,) = self._opened(session, (found,))
-        self.access.used(caller, session)
-        return opened
 
     def _alive(self, session_id: str, namespace: str, checkpoint_id: str) -> Checkpoint | None:
         found = self.storage.read(session_id, namespace, checkpoint_id)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import SETTLED, ClaimStatus, Standing, Step, claim_ttl, standing
+from session_store.domain.claim import SETTLED, ClaimStatus, Step, claim_ttl
 from session_store.domain.claim_steps import begun, extended
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
@@ -46,14 +46,6 @@ class Begun:
 
     claim: Claim
     record: ToolCallRecord | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recovery:
-    """What another worker finds: calls that somebody runs or may begin anew, and those to be looked into."""
-
-    in_flight: tuple[Claim, ...]
-    outcome_unknown: tuple[Claim, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,20 +182,6 @@ class RunningCalls:
         claim = stepped(judge, self.storage.put, sight.claim).claim
         self.access.used(caller, kept)
         return replace(claim, input=None)
-
-    def recovery(self, caller: Caller, session_id: str, *, at_least: int = 0) -> Recovery:
-        """The calls of a session that are not settled, the oldest first.
-
-        Raises:
-            MisdirectedError, SessionNotFoundError
-        """
-        session = self.access.found(caller, session_id, at_least=at_least)
-        now_ms = self.clock.now_ms()
-        claims = sorted(self.storage.unsettled(session_id), key=lambda claim: claim.started_at)
-        unknown = [claim for claim in claims if standing(claim, now_ms=now_ms) is Standing.UNKNOWN]
-        in_flight = [claim for claim in claims if claim not in unknown]
-        self.access.used(caller, session)
-        return Recovery(in_flight=tuple(in_flight), outcome_unknown=tuple(unknown))
 
 
 def call_hash(tool_name: str, value: JsonValue) -> str:

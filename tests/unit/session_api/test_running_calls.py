@@ -416,19 +416,6 @@ def test_a_recorded_call_meets_one_that_is_being_run(session: Session) -> None:
     assert len(session.call("GET", "/tool-calls").json["items"]) == 1
 
 
-def test_recovery_tells_what_is_in_flight_and_what_is_unknown(session: Session) -> None:
-    session.complete(session.fence("done"), "done")
-    session.begin("lost")
-    session.begin("safe", retrySafe=True)
-    session.clock.pass_(OVER)
-    running = session.begin("runs").json
-    found = session.call("GET", "/recovery").json
-    assert [call["toolCallId"] for call in found["inFlight"]] == ["safe", "runs"]
-    assert [call["toolCallId"] for call in found["outcomeUnknown"]] == ["lost"]
-    assert found["inFlight"][1]["leaseUntil"] == running["leaseUntil"]
-    assert (found["openTasks"], found["checkpoint"]) == ([], None)
-
-
 @pytest.mark.parametrize(
     "change",
     [
