@@ -2,9 +2,11 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.caller import Caller
@@ -73,8 +75,7 @@ REPLAY_SECONDS: Final = 6
 """What the API waits for the consumer of the stream to do a batch; its own request has no more to give."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
+class Store(Struct, frozen=True, kw_only=True):
     """Every use case, ready to be called; ``deadline`` is set anew at each request.
 
     ``dead_letters`` is made at its first use: most requests need none of its clients, and a cold

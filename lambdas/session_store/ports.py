@@ -6,8 +6,9 @@ and every write OutcomeUnknownError (the answer was lost).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol
+
+from msgspec import Struct
 
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.checkpoint import Checkpoint
@@ -190,8 +191,7 @@ class CheckpointStorage(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused(Generic[ClaimT]):
+class Refused(Struct, Generic[ClaimT], frozen=True, kw_only=True):
     """A claim was not written; ``held`` is what was there instead, if anything was."""
 
     held: ClaimT | None
@@ -469,8 +469,7 @@ class StreamReplay(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Storage:
+class Storage(Struct, frozen=True, kw_only=True):
     """One adapter of each storage port."""
 
     sessions: SessionStorage

@@ -6,9 +6,10 @@ nothing else in the project spells an attribute, a key or an index.
 """
 
 import hashlib
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
+
+from msgspec import Struct
 
 AttributeType = Literal["S", "N"]
 
@@ -251,8 +252,7 @@ def audit_change_sk(at: str, sequence_number: str, stream: str) -> str:
     return f"{at}#change#{sequence_number.rjust(SEQUENCE_NUMBER_DIGITS, '0')}#{escape(stream)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Index:
+class Index(Struct, frozen=True, kw_only=True):
     """A global secondary index with native multi-attribute keys; without ``projected`` it has keys alone."""
 
     name: str

@@ -3,10 +3,11 @@
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.bootstrap import Store, aws_client, store_on
 from session_store.domain.page import PageRequest

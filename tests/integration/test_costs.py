@@ -1,10 +1,10 @@
 """What each operation costs: round trips, and write units as DynamoDB reports them."""
 
 import secrets
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.bootstrap import Store, store_on
 from session_store.domain.claim import ClaimStatus

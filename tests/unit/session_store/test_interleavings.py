@@ -1,10 +1,10 @@
 """Interleaved clients on the store in memory, whose every write may lose its answer."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import settings as profile
+from msgspec.structs import replace
 
 from session_store.bootstrap import store_on
 from session_store.errors import OutcomeUnknownError

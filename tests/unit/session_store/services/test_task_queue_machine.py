@@ -1,11 +1,12 @@
 """Workers whose clocks differ, on one queue in memory: each task has one holder, and one end."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from msgspec.structs import replace
 
 from session_store.bootstrap import Store, store_on
 from session_store.deadline import Deadline
