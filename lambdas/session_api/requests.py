@@ -9,11 +9,11 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Struct, field
 
-from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
 from session_store.domain.idempotency_key import check_key
 from session_store.domain.json_values import parse
 from session_store.errors import InvalidRequestError, PayloadTooLargeError, PreconditionRequiredError
+from session_store.store import Store
 
 MAX_BODY: Final = 1024 * 1024
 """Bytes of a decoded body."""

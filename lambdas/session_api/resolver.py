@@ -40,12 +40,12 @@ from session_api.requests import (
     query_of,
     refuse_large_body,
 )
-from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import encode
 from session_store.errors import InvalidRequestError, NotFoundError, StoreError
 from session_store.schema import Callers
 from session_store.settings import Settings
+from session_store.store import Store
 
 ROUTES: Final = (
     session_routes,
