@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from session_store.domain.claim import SKEW_MARGIN_MS
-from session_store.domain.page import Page, PageRequest, TaskPosition
+from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
 from session_store.domain.task import OPEN, Task, TaskKind, TaskStatus
 from session_store.domain.task_steps import cancelled, failed, held_longer
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
@@ -326,6 +326,22 @@ def test_a_page_ends_before_it_is_too_large(storage: Storage) -> None:
         tenant, TaskFilter(), now_ms=NOW_MS, page=PageRequest(limit=100, after=first.next)
     )
     assert sorted([*ids(first), *ids(rest)]) == sorted(made)
+
+
+def test_a_position_that_lies_nowhere_is_the_beginning(on_dynamodb: Storage) -> None:
+    """As whoever makes up a cursor would have it: DynamoDB takes no start outside of what is asked for."""
+    tenant = new_tenant()
+    made = kept_task(on_dynamodb, tenant=tenant)
+    marks = [
+        TaskMark(region=REGION, shard=shard, queue="zzz", at=NOW_MS, task_id=made.task_id)
+        for shard in range(4)
+    ]
+    elsewhere = [replace(mark, region="nowhere", queue="mail") for mark in marks]
+    for lane, at in (("open", marks), ("open", elsewhere), ("nowhere", [])):
+        position = TaskPosition(lane=lane, marks=tuple(at))
+        page = PageRequest(limit=9, after=position)
+        found = on_dynamodb.tasks.page(tenant, TaskFilter(queue="mail"), now_ms=NOW_MS, page=page)
+        assert ids(found) == [made.task_id]
 
 
 def test_a_list_shows_the_tasks_of_every_region_of_the_store(on_dynamodb: Storage) -> None:

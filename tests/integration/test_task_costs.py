@@ -71,6 +71,16 @@ def test_a_task_of_a_session_is_in_the_session_s_index_too(
     assert (spending.calls, spending.write_units) == ({"GetItem": 1, "PutItem": 1}, 1 + IN + IN)
 
 
+def test_a_task_of_a_session_leaves_the_session_s_index_as_it_ends(
+    store: Store, spending: Spending, queue: str, on_dynamodb: Storage
+) -> None:
+    new = NewTask(queue=queue, payload=1, session_id=kept(on_dynamodb).session_id)
+    store.tasks.create(ALICE, new)
+    task = claimed(store, spending, queue)
+    store.task_work.complete(WORKER, task.task_id, fence=task.fence, result="done")
+    assert spending.write_units == 1 + MOVE + IN
+
+
 def test_an_approval_with_a_deadline_is_in_the_index_of_what_falls_due(
     store: Store, spending: Spending, queue: str
 ) -> None:

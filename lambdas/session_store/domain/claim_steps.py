@@ -123,7 +123,7 @@ def settled(
 
 def repeats(held: Leased | None, *, outcome_hash: str) -> bool:
     """Whether an attempt has come to this very outcome, which holds until the next one or the reaping."""
-    return held is not None and not held.in_hand and held.outcome_hash == outcome_hash
+    return held is not None and held.outcome_hash == outcome_hash
 
 
 def overruled(

@@ -105,7 +105,9 @@ class TaskLists(Struct, frozen=True, kw_only=True):
         if at.lane == OF_SESSION:
             return self._of_session(wanted.session_id or "", at, limit=limit)
         looked_at = LOOKED_AT if wanted != TaskFilter(queue=wanted.queue) else limit
-        marks = {(mark.region, mark.shard): mark for mark in at.marks}
+        # A start outside of the queue that is asked for is none that DynamoDB takes.
+        within = (mark for mark in at.marks if wanted.queue in (None, mark.queue))
+        marks = {(mark.region, mark.shard): mark for mark in within}
         places = [(region, shard) for region in self.regions for shard in range(self.shards)]
 
         def read(place: tuple[str, int]) -> tuple[list[Entry], bool]:

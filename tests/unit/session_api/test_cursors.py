@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -16,12 +17,15 @@ from session_store.domain.page import (
     OwnedPosition,
     RecordPosition,
     ShardPosition,
+    TaskMark,
+    TaskPosition,
 )
 from session_store.errors import InvalidRequestError
 from tests.support.samples import NOW_MS, NOW_SECONDS, SESSION_ID
 from tests.support.world import CountingIds
 
 QUERY = {"list": "sessions", "status": None}
+MARK = TaskMark(region="us-east-1", shard=0, queue="a#b", at=NOW_MS, task_id=SESSION_ID)
 POSITIONS: list[Any] = [
     MessagePosition(message_id=CountingIds().message_id(NOW_MS)),
     OwnedPosition(created_at=NOW_MS, session_id=SESSION_ID),
@@ -29,6 +33,8 @@ POSITIONS: list[Any] = [
     RecordPosition(started_at=NOW_MS, tool_call_id="a#b"),
     RecordPosition(started_at=0, tool_call_id="x" * 256),
     RecordPosition(started_at=LAST_MS, tool_call_id="c1"),
+    TaskPosition(lane="open"),
+    TaskPosition(lane="open", marks=(MARK, replace(MARK, shard=3, queue=""))),
     ExpiringPosition(shards={}),
     ExpiringPosition(
         shards={
@@ -37,7 +43,7 @@ POSITIONS: list[Any] = [
         }
     ),
 ]
-KINDS = [MessagePosition, CheckpointPosition, OwnedPosition, RecordPosition, ExpiringPosition]
+KINDS = [MessagePosition, CheckpointPosition, OwnedPosition, RecordPosition, ExpiringPosition, TaskPosition]
 EACH_KIND = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -134,6 +140,13 @@ def test_what_is_no_cursor_is_refused(cursor: str, kind: Any) -> None:
         (ExpiringPosition, {"shards": {"a": {"ttl": 1, "session_id": SESSION_ID}}}),
         (ExpiringPosition, {"shards": {"0": {"ttl": 1, "session_id": "s1"}}}),
         (ExpiringPosition, {"shards": [1]}),
+        (TaskPosition, {}),
+        (TaskPosition, {"lane": "a b"}),
+        (TaskPosition, {"lane": "open", "marks": [1]}),
+        *(
+            (TaskPosition, {"lane": "open", "marks": [{**asdict(MARK), **forged}]})
+            for forged in ({"at": -1}, {"shard": -1}, {"queue": "a b"}, {"task_id": "t1"}, {"region": 1})
+        ),
     ],
 )
 def test_an_absurd_position_is_refused(kind: Any, position: dict[str, Any]) -> None:
