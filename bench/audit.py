@@ -23,7 +23,7 @@ from local.principals import DELEGATES, provision
 from local.signed_http import Api
 from local.streams.source import ShardSource, Stream
 from local.streams.swept import SweptRecords
-from session_store.bootstrap import Store, open_store
+from session_store.bootstrap import open_store
 from session_store.domain.caller import Caller
 from session_store.domain.session import Status
 from session_store.domain.state_operations import StateOperations
@@ -32,6 +32,7 @@ from session_store.services.births import NewSession
 from session_store.services.context import NewMessage
 from session_store.services.tool_calls import FinishedCall
 from session_store.settings import read_settings
+from session_store.store import Store
 
 BATCH: Final = 100
 """Records, as the deployed mapping has it."""

@@ -12,11 +12,11 @@ from aws_lambda_powertools.utilities.idempotency import (
 
 from bench.ground import Context
 from bench.peers import CALLER, Ours
-from session_store.bootstrap import Store
 from session_store.domain.json_values import JsonValue
 from session_store.services.free_claims import NewClaim
 from session_store.services.running_calls import NewCall
 from session_store.settings import Settings
+from session_store.store import Store
 
 IDEMPOTENCY_TABLE: Final = "idempotency"
 POWERTOOLS: Final = "Powertools idempotency"

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from botocore.exceptions import ClientError
 
 from bench.ground import TABLE
-from session_store.bootstrap import Store, dynamodb_storage, store_on
+from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.caller import Caller
 from session_store.domain.page import PageRequest
@@ -20,6 +20,7 @@ from session_store.errors import StoreError
 from session_store.services.births import NewSession
 from session_store.services.context import NewMessage
 from session_store.settings import Settings
+from session_store.store import Store, store_on
 
 CALLER: Final = Caller(tenant="111122223333:role/bench", subject="bench", request_id="bench")
 RETRIES: Final = 3

@@ -17,7 +17,6 @@ from local.emulator import Emulator
 from local.streams.records import TTL_IDENTITY
 from local.streams.source import ShardSource, Stream
 from local.streams.swept import SweptRecords
-from session_store.bootstrap import aws_session
 from session_store.schema import (
     PAYLOADS,
     SESSION_SK,
@@ -28,6 +27,7 @@ from session_store.schema import (
     WatchEnv,
     session_pk,
 )
+from session_store.storage.aws_clients import aws_session
 from tests.support.gateway import rest_event
 from tests.support.tables import create_tables
 

@@ -3,13 +3,14 @@
 import json
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from session_store.errors import UnavailableError
 
@@ -26,8 +27,7 @@ MAX_KEYS: Final = 100
 Jwk = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeySource:
+class KeySource(Struct, frozen=True, kw_only=True):
     """One request a fetch, to the very URI that is configured: the client follows no redirect."""
 
     uri: str

@@ -1,9 +1,10 @@
 """The settings of the authorizer, read once from its environment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from session_store.errors import ConfigurationError
 from session_store.schema import JwtEnv
@@ -15,8 +16,7 @@ ALGORITHMS: Final = frozenset(
 """Signatures that a public key verifies. With a shared secret, whoever verifies could also sign."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JwtSettings:
+class JwtSettings(Struct, frozen=True, kw_only=True):
     """Whose tokens are believed, and what is read from them."""
 
     issuer: str

@@ -1,10 +1,10 @@
 """What a bearer token says, once it has been verified (RFC 7519, RFC 8725)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import jwt
+from msgspec import Struct
 
 from authorizer.key_ring import KeyRing
 from authorizer.settings import JwtSettings
@@ -29,8 +29,7 @@ class RefusedTokenError(Exception):
     """Why, in words of our own: nothing of the token is in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verifier:
+class Verifier(Struct, frozen=True, kw_only=True):
     settings: JwtSettings
     keys: KeyRing
 

@@ -1,11 +1,11 @@
 """What the API counts: one EMF line a request, with as many metrics as the request has something to say."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
+from msgspec import Struct
 
 from session_api import problems
 from session_api.answers import SessionAnswer
@@ -31,8 +31,7 @@ OF_PROBLEMS: Final[Mapping[Problem, Metric]] = {
 """What a refusal adds to beside ``Refused``. What an operation adds to is said where it is declared."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counting:
+class Counting(Struct, frozen=True, kw_only=True):
     """Metrics of one function. Operation, status and time are properties of the line, not dimensions.
 
     A property is found by Logs Insights and costs its bytes; a dimension would make every metric one more

@@ -2,10 +2,10 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct, field
 
 from session_api import problems
 from session_api.problems import Problem
@@ -13,8 +13,7 @@ from session_api.requests import Request
 from session_store.metric_names import Metric
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class Parameter(Struct, frozen=True, kw_only=True):
     """A query parameter as the document describes it; the route judges it."""
 
     name: str
@@ -22,8 +21,7 @@ class Parameter:
     description: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """What a route answers; ``value`` None is an empty body.
 
     ``done``: how many of what its operation counts are new by this request; ``replayed``: how many were
@@ -41,8 +39,7 @@ class Reply:
 Run = Callable[[Request], Reply]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class Operation(Struct, frozen=True, kw_only=True):
     """One method of one path, which is in OpenAPI's form. ``statuses``: of success, the usual one first."""
 
     method: str

@@ -1,8 +1,9 @@
 """Errors as ``application/problem+json`` (RFC 9457): the one table of HTTP statuses."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from session_store import errors
 from session_store.domain.json_values import encode
@@ -10,8 +11,7 @@ from session_store.domain.json_values import encode
 CONTENT_TYPE: Final = "application/problem+json"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """``slug`` ends the problem's ``type``; ``title`` says the same to people."""
 
     slug: str

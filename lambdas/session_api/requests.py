@@ -4,16 +4,16 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 import msgspec
+from msgspec import Struct, field
 
-from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
 from session_store.domain.idempotency_key import check_key
 from session_store.domain.json_values import parse
 from session_store.errors import InvalidRequestError, PayloadTooLargeError, PreconditionRequiredError
+from session_store.store import Store
 
 MAX_BODY: Final = 1024 * 1024
 """Bytes of a decoded body."""
@@ -33,8 +33,7 @@ _WHERE: Final = re.compile(r"(?P<detail>.*) - at `(?P<path>[^`]*)`\Z", re.DOTALL
 BodyT = TypeVar("BodyT", bound=msgspec.Struct)
 
 
-@dataclass(frozen=True, slots=True)
-class Headers:
+class Headers(Struct, frozen=True):
     """Header fields by name, whatever the case they were sent in."""
 
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -60,8 +59,7 @@ def headers_of(event: Mapping[str, Any]) -> Headers:
     return Headers(fields)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True):
     """Query parameters, each at most once and none unknown."""
 
     values: Mapping[str, str] = field(default_factory=dict)
@@ -111,8 +109,7 @@ def query_of(event: Mapping[str, Any], known: Sequence[str]) -> Query:
     return Query(values=values)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """``at_least`` is the version of the session that the caller has seen (Session-Min-Version).
 
     ``body`` is an instance of the operation's body type; the plain map where that is ``dict``.

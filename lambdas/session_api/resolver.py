@@ -3,7 +3,6 @@
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -11,6 +10,7 @@ from urllib.parse import quote, unquote
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import ApiGatewayResolver, Response
 from aws_lambda_powertools.event_handler.api_gateway import ProxyEventType
+from msgspec import Struct
 
 from session_api import (
     audit_routes,
@@ -40,12 +40,12 @@ from session_api.requests import (
     query_of,
     refuse_large_body,
 )
-from session_store.bootstrap import Store
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import encode
 from session_store.errors import InvalidRequestError, NotFoundError, StoreError
 from session_store.schema import Callers
 from session_store.settings import Settings
+from session_store.store import Store
 
 ROUTES: Final = (
     session_routes,
@@ -65,8 +65,7 @@ ROUTES: Final = (
 Event = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolver:
+class Resolver(Struct, frozen=True, kw_only=True):
     """Serves gateway events. Nothing of a request or an answer but its shape is logged."""
 
     store: Store

@@ -5,7 +5,7 @@ Apart from ``bootstrap``, so that a request's cold start loads none of it.
 
 from typing import Any
 
-from session_store.bootstrap import aws_client, dynamodb_client, dynamodb_storage
+from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.differences import Exposure
 from session_store.ports import (
@@ -30,6 +30,7 @@ from session_store.settings import (
     WatchSettings,
 )
 from session_store.storage.audit_table import AuditTable
+from session_store.storage.aws_clients import aws_client, dynamodb_client
 from session_store.storage.cleanup_queue import SqsCleanupQueue
 from session_store.storage.client import Client
 from session_store.storage.event_bus import EventBridgeBus

@@ -1,9 +1,10 @@
 """The settings of a function, read once from its environment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from session_store.domain.identifiers import region_code
 from session_store.errors import ConfigurationError
@@ -15,8 +16,7 @@ REGION_VARIABLE: Final = "AWS_REGION"
 """Set by Lambda itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """What a function must know. ``audit_retention`` in seconds; ``regions`` with the primary first."""
 
     table: str
@@ -30,8 +30,7 @@ class Settings:
     gateway_decodes_path: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamSettings:
+class StreamSettings(Struct, frozen=True, kw_only=True):
     """What a consumer of the stream must know beside ``Settings``. ``cleanup_delay`` in seconds."""
 
     cleanup_queue_url: str
@@ -54,8 +53,7 @@ def read_stream_settings(environment: Mapping[str, str]) -> StreamSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CleanupSettings:
+class CleanupSettings(Struct, frozen=True, kw_only=True):
     """What the clean-up after a session must know beside ``Settings``; None: there is none."""
 
     event_bus: str
@@ -65,8 +63,7 @@ class CleanupSettings:
     payload_bucket: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchSettings:
+class WatchSettings(Struct, frozen=True, kw_only=True):
     """What the watch over session ends must know beside ``Settings``. ``within`` in seconds."""
 
     event_bus: str
@@ -105,8 +102,7 @@ def read_watch_settings(environment: Mapping[str, str]) -> WatchSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RedriveSettings:
+class RedriveSettings(Struct, frozen=True, kw_only=True):
     """Where dead letters and quarantined records lie, and where they are sent again."""
 
     stream_dead_letters_url: str

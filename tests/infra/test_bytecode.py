@@ -67,7 +67,7 @@ def test_layer_and_sources_of_the_cloud_have_bytecode_where_its_python_is_here(
     build_sources(tmp_path / "sources", built_for=here)
     for module in (
         tmp_path / "layer" / "python" / "msgspec" / "__init__.py",
-        tmp_path / "sources" / "session_store" / "schema.py",
+        tmp_path / "sources" / "session_store" / "errors.py",
     ):
         cached = module.parent / "__pycache__" / f"{module.stem}.cpython-{HERE.replace('.', '')}.pyc"
         assert module.exists()
@@ -76,7 +76,7 @@ def test_layer_and_sources_of_the_cloud_have_bytecode_where_its_python_is_here(
 
 def test_the_emulator_compiles_for_itself(tmp_path: Path) -> None:
     build_sources(tmp_path, built_for=platform_for(Target.LOCAL))
-    assert (tmp_path / "session_store" / "schema.py").exists()
+    assert (tmp_path / "session_store" / "errors.py").exists()
     assert not list(tmp_path.rglob("*.pyc"))
 
 

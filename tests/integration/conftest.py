@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from local.emulator import Emulator
-from session_store.bootstrap import aws_session, dynamodb_client, dynamodb_storage
+from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.ports import Storage
 from session_store.settings import Settings
+from session_store.storage.aws_clients import aws_session, dynamodb_client
 from session_store.storage.memory import memory_storage
 from tests.support.samples import REGION, settings
 from tests.support.tables import create_tables

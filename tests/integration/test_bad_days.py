@@ -1,10 +1,10 @@
 """Answers that are lost, and writes that meet: nothing acts twice, nothing is lost in silence."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.session import ANY_STATUS, Status
 from session_store.domain.session_write import PREDECESSORS, ReplaceState, Transition, changed

@@ -1,10 +1,10 @@
 """What every CheckpointStorage promises."""
 
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.idempotency_key import KeyClaim

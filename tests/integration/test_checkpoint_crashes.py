@@ -3,12 +3,12 @@
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from msgspec.structs import replace
 
-from session_store.bootstrap import Store, aws_client, store_on
 from session_store.domain.page import PageRequest
 from session_store.domain.session import Session, Status
 from session_store.ports import Storage
@@ -18,7 +18,9 @@ from session_store.services.checkpoints import Added
 from session_store.services.payloads import INLINE_LIMIT
 from session_store.settings import Settings
 from session_store.storage.attempts import Attempts
+from session_store.storage.aws_clients import aws_client
 from session_store.storage.payload_bucket import PayloadBucket
+from session_store.store import Store, store_on
 from tests.support.faults import lose_first_answer
 from tests.support.samples import ALICE, REGION, kept
 from tests.support.world import SettableClock

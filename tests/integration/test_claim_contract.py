@@ -1,10 +1,10 @@
 """What every storage of claims promises: of tool calls, and of free keys."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.claim import ClaimGuard, ClaimStatus, LeasedClaim
 from session_store.domain.free_claim import FreeClaim

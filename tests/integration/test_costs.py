@@ -1,12 +1,11 @@
 """What each operation costs: round trips, and write units as DynamoDB reports them."""
 
 import secrets
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from session_store.bootstrap import Store, store_on
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.session import Author, Status
@@ -20,6 +19,7 @@ from session_store.services.free_claims import ClaimOutcome, NewClaim
 from session_store.services.running_calls import NewCall
 from session_store.services.tool_calls import FinishedCall
 from session_store.settings import Settings
+from session_store.store import Store, store_on
 from tests.support.faults import Spending, watch_spending
 from tests.support.samples import ALICE, NOW_MS, a_checkpoint, kept
 from tests.support.world import SettableClock

@@ -7,9 +7,10 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as profile
 from hypothesis.stateful import run_state_machine_as_test
 
-from session_store.bootstrap import dynamodb_storage, store_on
+from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.settings import Settings
+from session_store.store import store_on
 from tests.support.child_interleavings import Interleavings
 from tests.support.losses import losses_of
 from tests.support.weather import Loss, Stage, Weather

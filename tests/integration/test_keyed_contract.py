@@ -1,10 +1,10 @@
 """What every KeyedStorage promises."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.idempotency_key import KeyClaim, key_hash

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ConnectionClosedError
 
-from session_store.bootstrap import Store, aws_client, store_on
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.identifiers import MessageIds
 from session_store.domain.json_values import JsonValue
@@ -27,8 +26,10 @@ from session_store.services.running_calls import NewCall
 from session_store.services.tool_calls import FinishedCall
 from session_store.settings import Settings
 from session_store.storage.attempts import Attempts
+from session_store.storage.aws_clients import aws_client
 from session_store.storage.memory_surroundings import MemoryPayloads
 from session_store.storage.payload_bucket import PayloadBucket
+from session_store.store import Store, store_on
 from tests.support.ended import Surroundings, an_end
 from tests.support.faults import Spending, crash_at, lose_every_answer, lose_first_answer, watch_spending
 from tests.support.samples import ALICE, NOW_MS, REGION, kept, recorded

@@ -14,11 +14,12 @@ import pytest
 
 from infra import names
 from local.emulator import Emulator
-from session_store.bootstrap import Store, dynamodb_storage, store_on
+from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.page import PageRequest
 from session_store.errors import UnreconciledError, WorkFailedError
 from session_store.settings import Settings
+from session_store.store import Store, store_on
 from tests.support.crowd import at_once
 from tests.support.payments import DeclinedError, Payments
 from tests.support.samples import ALICE

@@ -9,7 +9,7 @@ import pytest
 
 from local.emulator import Emulator
 from session_api.operations import OPERATIONS
-from session_store.bootstrap import dynamodb_storage, store_on
+from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.claim import SETTLED
 from session_store.domain.free_claim import free_key_hash
@@ -19,6 +19,7 @@ from session_store.domain.task_writes import TaskFilter
 from session_store.domain.times import iso
 from session_store.ports import Storage
 from session_store.settings import Settings
+from session_store.store import store_on
 from tests.support.api import Answer, StoreApi
 from tests.support.losses import Losses, losses_of
 from tests.support.samples import a_call, a_settlement, an_event, settings

@@ -1,10 +1,10 @@
 """What every MessageStorage promises."""
 
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.page import PageRequest
 from session_store.ports import Storage

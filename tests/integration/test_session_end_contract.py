@@ -2,10 +2,11 @@
 
 import secrets as random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from local.ear import Ear, HeardEvent
 from local.emulator import Emulator

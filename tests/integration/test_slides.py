@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from session_store.bootstrap import Store, store_on
 from session_store.domain.page import PageRequest
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
 from session_store.ports import Storage
 from session_store.services.context import NewMessage
 from session_store.settings import Settings
+from session_store.store import Store, store_on
 from tests.support.faults import lose_every_answer, refuse, throttled
 from tests.support.samples import ALICE, NOW_MS, kept
 from tests.support.world import SettableClock

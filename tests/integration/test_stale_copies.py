@@ -9,10 +9,10 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 
-from session_store.bootstrap import store_on
 from session_store.ports import Storage
 from session_store.schema import SESSION_SK, Attribute
 from session_store.settings import Settings
+from session_store.store import store_on
 from tests.support.api import Answer, StoreApi
 from tests.support.world import SettableClock
 

@@ -4,11 +4,11 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from local.emulator import Emulator
 from session_store.bootstrap import dynamodb_storage

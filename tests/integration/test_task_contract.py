@@ -1,12 +1,12 @@
 """What every storage of tasks promises."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.claim import SKEW_MARGIN_MS
 from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition

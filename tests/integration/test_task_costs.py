@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from session_store.bootstrap import Store, store_on
 from session_store.domain.page import PageRequest
 from session_store.domain.task import Task, TaskKind, TaskStatus
 from session_store.domain.task_writes import TaskFilter
@@ -15,6 +14,7 @@ from session_store.services.call_ends import SessionChange
 from session_store.services.new_tasks import NewTask
 from session_store.services.overdue_tasks import OverdueTasks
 from session_store.settings import Settings
+from session_store.store import Store, store_on
 from tests.integration.test_costs import FOUND, RUN
 from tests.support.faults import Spending, watch_spending
 from tests.support.samples import ALICE, NOW_MS, kept

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from session_store.bootstrap import Store, dynamodb_client, dynamodb_storage, store_on
+from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.page import PageRequest
@@ -20,6 +20,8 @@ from session_store.services.call_ends import Outcome, SessionChange
 from session_store.services.new_tasks import NewTask
 from session_store.services.running_calls import NewCall
 from session_store.settings import Settings
+from session_store.storage.aws_clients import dynamodb_client
+from session_store.store import Store, store_on
 from tests.support.crowd import at_once
 from tests.support.faults import (
     EVERY_WRITE,

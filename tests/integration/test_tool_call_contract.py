@@ -1,9 +1,9 @@
 """What every ToolCallStorage promises."""
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.tool_call import ToolCallRecord
 from session_store.ports import Storage

@@ -12,7 +12,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from session_api.counting import Counting
 from session_api.resolver import Resolver
-from session_store.bootstrap import Store
+from session_store.store import Store
 from tests.support.gateway import rest_event
 from tests.support.samples import settings
 from tests.support.world import World

@@ -2,8 +2,10 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import Letter, Quarantined, QueueName, Reread, ShardRange, Unreadable

@@ -1,8 +1,10 @@
 """A session that has ended with children left behind, and the clean-up over a storage."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.credential import secret_name

@@ -1,8 +1,9 @@
 """Lists of a storage or a use case, followed page by page to their end."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
 
 from session_store.domain.page import Page, PageRequest
 

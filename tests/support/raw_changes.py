@@ -3,9 +3,11 @@
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from local.streams.backlog import drained
 from local.streams.reader import READ_LIMIT

@@ -1,8 +1,9 @@
 """Tasks as tests need them: valid, and different only in what a test names."""
 
 import secrets
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.claim import Step

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from session_store.bootstrap import Store
 from session_store.ports import Storage
+from session_store.store import Store
 from tests.support.world import SettableClock
 
 

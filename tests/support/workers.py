@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from session_store.bootstrap import Store, dynamodb_storage, store_on
+from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.page import PageRequest
 from session_store.errors import StoreError
 from session_store.ports import Storage
 from session_store.services.births import NewSession
 from session_store.settings import Settings
+from session_store.store import Store, store_on
 from tests.support.api import Answer, StoreApi
 from tests.support.samples import ALICE
 from tests.support.world import SettableClock

@@ -4,7 +4,6 @@ import base64
 from dataclasses import dataclass, field
 from typing import Any
 
-from session_store.bootstrap import Store, store_on
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import MessageIds, region_code
 from session_store.domain.session import Session, Status
@@ -24,6 +23,7 @@ from session_store.storage.memory_claims import MemoryClaims, MemoryToolCalls
 from session_store.storage.memory_keys import MemoryKeyedSessions
 from session_store.storage.memory_surroundings import MemoryPayloads
 from session_store.storage.memory_tasks import MemoryKeyedTasks, MemoryTasks
+from session_store.store import Store, store_on
 from tests.support.samples import ALICE, DAY, NOW_MS, REGION, settings
 
 

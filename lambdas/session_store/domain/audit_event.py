@@ -1,16 +1,16 @@
 """The audit trail: changes that the stream tells, and events that are written with what they tell of."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from session_store.domain.differences import Difference
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEvent:
+class AuditEvent(Struct, frozen=True, kw_only=True):
     """``pk`` is of the session or task that it tells of. ``at`` in milliseconds.
 
     ``ttl`` (epoch seconds) is the audit's own retention, not the session's. ``facts`` are what
@@ -27,8 +27,7 @@ class AuditEvent:
     facts: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditChange:
+class AuditChange(Struct, frozen=True, kw_only=True):
     """One record of the stream. ``author`` is None where the stream cannot tell who did it."""
 
     pk: str
@@ -45,8 +44,7 @@ class AuditChange:
     ttl: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEntry:
+class AuditEntry(Struct, frozen=True, kw_only=True):
     """A line of the trail as its reader sees it."""
 
     kind: Literal["change", "event"]

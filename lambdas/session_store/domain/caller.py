@@ -1,8 +1,9 @@
 """Who asks."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 NO_SUBJECT: Final = "-"
 """The subject of a caller that acts for nobody but itself; no caller may send it."""
@@ -16,8 +17,7 @@ class Permission(StrEnum):
     APPROVER = "approver"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class Caller(Struct, frozen=True, kw_only=True):
     """The owner of what is made and the only one who sees it.
 
     ``tenant`` is the authenticated principal, ``subject`` the end user it acts

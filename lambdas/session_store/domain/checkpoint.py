@@ -1,7 +1,8 @@
 """Checkpoints: what a run can go on from, one immutable item each."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.identifiers import check_identifier
 from session_store.domain.json_values import JsonValue, digest
@@ -12,8 +13,7 @@ SHORTEST_RETENTION: Final = 900
 """Seconds. When a checkpoint ends, its id is too old by then to be taken for a new one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True, kw_only=True):
     """``content_hash`` as ``content_hash_of`` makes it; ``taken_at`` in milliseconds.
 
     Between storage and use case ``data`` may be a ``StoredPayload`` that stands for it.

@@ -5,9 +5,10 @@ needs to be found, to be finished and to be answered again. ``claim_steps`` has 
 become of a claim.
 """
 
-from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from typing import Final, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from session_store.domain.session import Author, Owner
 from session_store.domain.times import MILLIS, is_over
@@ -31,8 +32,7 @@ class ClaimStatus(StrEnum):
 SETTLED: Final = frozenset({ClaimStatus.COMPLETED, ClaimStatus.FAILED})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leased:
+class Leased(Struct, frozen=True, kw_only=True):
     """What one attempt at a time holds, until its lease is over: a claim, or a task.
 
     ``fence`` rises with every attempt, and only the holder of the current one may go on.
@@ -63,8 +63,7 @@ class Leased:
         return self.ttl is not None and is_over(self.ttl, now_ms)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeasedClaim(Leased):
+class LeasedClaim(Leased, frozen=True, kw_only=True):
     """Carries its owner: it outlives what it guards. ``started_at`` (milliseconds) is the first attempt's."""
 
     owner: Owner
@@ -101,8 +100,7 @@ class Standing(Enum):
     SETTLED = auto()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimGuard:
+class ClaimGuard(Struct, frozen=True, kw_only=True):
     """What must be there for a claim to be written at ``now_ms``.
 
     No claim, or an expired one, where ``fence`` is None; else one of ``status`` with this
@@ -115,8 +113,7 @@ class ClaimGuard:
     status: StrEnum = ClaimStatus.IN_PROGRESS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step(Generic[ClaimT]):
+class Step(Struct, Generic[ClaimT], frozen=True, kw_only=True):
     """The claim after a step. ``guard`` None: it is so already, and nothing is to be written."""
 
     claim: ClaimT

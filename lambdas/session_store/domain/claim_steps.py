@@ -5,8 +5,9 @@ still be there for it: an adapter makes a condition of that, and whoever is refu
 judges anew by what was there.
 """
 
-from dataclasses import replace
 from enum import StrEnum
+
+from msgspec.structs import replace
 
 from session_store.domain.claim import (
     SKEW_MARGIN_MS,

@@ -1,9 +1,10 @@
 """What could not be done in time: the letters that tell of it, and what came of doing it again."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from session_store.domain.session_end import SessionEnd
 
@@ -16,8 +17,7 @@ class QueueName(StrEnum):
     """Ends of sessions whose clean-up did not succeed. Its letters are the ends themselves."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShardRange:
+class ShardRange(Struct, frozen=True, kw_only=True):
     """Neighbours in one shard of a stream, from ``first`` to ``last`` (sequence numbers), both of them in.
 
     ``records`` is how many of them the consumer was given; those that the mapping's filter keeps
@@ -34,15 +34,13 @@ class ShardRange:
         return f"{self.shard_id} from {self.first} to {self.last}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True, kw_only=True):
     """``reason`` quotes nothing."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
+class Letter(Struct, frozen=True, kw_only=True):
     """``sent_at`` in milliseconds; ``receipt`` names this delivery of the letter to its queue.
 
     ``condition`` says why records were given up, in Lambda's words.
@@ -56,8 +54,7 @@ class Letter:
     condition: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reread:
+class Reread(Struct, frozen=True, kw_only=True):
     """What the stream still holds of a range, in order, in the form that Lambda gives its records.
 
     ``trimmed``: it held more once.
@@ -80,8 +77,7 @@ class Outcome(StrEnum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redriven:
+class Redriven(Struct, frozen=True, kw_only=True):
     """What came of one letter. ``records``: how many the consumer took."""
 
     message_id: str
@@ -91,16 +87,14 @@ class Redriven:
     detail: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RedriveReport:
+class RedriveReport(Struct, frozen=True, kw_only=True):
     """``more``: the limit or the time was reached first, so letters may be left that were not looked at."""
 
     letters: tuple[Redriven, ...]
     more: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueView:
+class QueueView(Struct, frozen=True, kw_only=True):
     """``depth`` is approximate, and counts letters that somebody is looking at."""
 
     queue: QueueName
@@ -108,15 +102,13 @@ class QueueView:
     letters: tuple[Letter, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quarantined:
+class Quarantined(Struct, frozen=True, kw_only=True):
     """``more``: there are more than were counted."""
 
     records: int
     more: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
+class Overview(Struct, frozen=True, kw_only=True):
     queues: tuple[QueueView, ...]
     quarantined: Quarantined

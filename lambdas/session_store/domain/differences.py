@@ -2,9 +2,11 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.json_values import JsonValue, canonical
 from session_store.domain.payload import is_told, told
@@ -22,8 +24,7 @@ class Operation(StrEnum):
     CHANGED = "changed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Struct, frozen=True, kw_only=True):
     """``path`` is a JSON Pointer (RFC 6901) from the item: ``/state/a.b/0``.
 
     ``old`` is None where the value was added, ``new`` where it was removed.
@@ -35,8 +36,7 @@ class Difference:
     new: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exposure:
+class Exposure(Struct, frozen=True, kw_only=True):
     """Which attributes are never shown, but told by size and hash alone.
 
     A payload that lies elsewhere is told so by its item already.

@@ -1,11 +1,11 @@
 """How far the children of an ended session are counted: each once, however often the work starts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Erasure:
+class Erasure(Struct, frozen=True, kw_only=True):
     """``counted`` children, up to and with the sort key ``up_to``, are deleted or about to be.
 
     Written before the children are deleted: whoever takes up the work after a crash

@@ -1,12 +1,12 @@
 """The mark of a session whose owner has been told that it ends soon."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.session import Author, Session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpiryMark:
+class ExpiryMark(Struct, frozen=True, kw_only=True):
     """Told of the end at ``ttl``. No new version: who holds one must not lose to a warning."""
 
     session_id: str

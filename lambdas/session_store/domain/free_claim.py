@@ -1,6 +1,5 @@
 """Free idempotency keys: a claim on any work that a caller has a name for, with its outcome inside."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from session_store.domain.claim import DAY, LeasedClaim, claim_ttl
@@ -18,8 +17,7 @@ DEFAULT_RETENTION: Final = DAY
 LONGEST_RETENTION: Final = LONGEST_LIFE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FreeClaim(LeasedClaim):
+class FreeClaim(LeasedClaim, frozen=True, kw_only=True):
     """``retain``: seconds that the claim stays after it was last written, at the least.
 
     ``completed_at`` in milliseconds, None until it is settled.

@@ -1,12 +1,11 @@
 """A sign of life that a region writes for itself."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from session_store.domain.session import Author
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heartbeat:
+class Heartbeat(Struct, frozen=True, kw_only=True):
     region: str
     at: int
     """Milliseconds since the epoch."""

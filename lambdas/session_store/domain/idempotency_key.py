@@ -1,8 +1,9 @@
 """Idempotency keys: a write that names one is done once, for as long as anything it made can live."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.claim import DAY, ClaimStatus
 from session_store.domain.json_values import digest
@@ -19,8 +20,7 @@ KEY_LIFE: Final = LONGEST_LIFE + DAY
 _KEY: Final = re.compile(KEY_PATTERN).fullmatch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyClaim:
+class KeyClaim(Struct, frozen=True, kw_only=True):
     """That a key was used. Written with the work, or not at all, and so settled from the start.
 
     ``operation_id`` is the write's own, ``target`` the id of the session or task that it made or changed.

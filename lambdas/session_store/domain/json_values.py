@@ -10,11 +10,11 @@ and so are NaN, Infinity, lone surrogates, keys that stand twice and nesting pas
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, Final, NoReturn
 
 import msgspec
+from msgspec import Struct
 
 from session_store.errors import InvalidRequestError
 
@@ -37,8 +37,7 @@ _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 _CANONICAL: Final = msgspec.json.Encoder(decimal_format="number", order="sorted")
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
+class _Refused(Struct, frozen=True):
     """Stands where a value was that cannot be kept, until its path is known."""
 
     reason: str

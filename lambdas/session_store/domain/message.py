@@ -1,7 +1,8 @@
 """Context messages: the transcript of a session, one immutable item each."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.identifiers import message_time
 from session_store.domain.json_values import JsonValue
@@ -11,8 +12,7 @@ CLOCK_TOLERANCE_MS: Final = 5 * 60 * 1000
 MAX_BATCH: Final = 25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Struct, frozen=True, kw_only=True):
     """``content_hash`` is the SHA-256 of the canonical JSON of ``content``, in hex.
 
     Between storage and use case ``content`` may be a ``StoredPayload`` that stands for it.

@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.json_values import JsonValue, encode
 from session_store.domain.session import ExpiringSession
@@ -20,8 +21,7 @@ class NoticeName(StrEnum):
     SESSION_EXPIRING_SOON = "SessionExpiringSoon"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class Notice(Struct, frozen=True, kw_only=True):
     """An event of the bus. A notice sent again has the same ``event_id``, by which a receiver drops it.
 
     ``at`` in milliseconds. ``detail`` bears the event id too: the bus gives each copy an id of its own.

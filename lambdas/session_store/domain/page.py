@@ -1,14 +1,14 @@
 """Lists, a page at a time."""
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 Item = TypeVar("Item")
 Position = TypeVar("Position")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PageRequest(Generic[Position]):
+class PageRequest(Struct, Generic[Position], frozen=True, kw_only=True):
     """``after`` is the position of the last item of the page before."""
 
     limit: int
@@ -16,47 +16,40 @@ class PageRequest(Generic[Position]):
     descending: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Page(Generic[Item, Position]):
+class Page(Struct, Generic[Item, Position], frozen=True, kw_only=True):
     """``next`` is None at the end, and only there: a page may be short, even empty."""
 
     items: tuple[Item, ...]
     next: Position | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessagePosition:
+class MessagePosition(Struct, frozen=True, kw_only=True):
     message_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointPosition:
+class CheckpointPosition(Struct, frozen=True, kw_only=True):
     """Within one namespace."""
 
     checkpoint_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordPosition:
+class RecordPosition(Struct, frozen=True, kw_only=True):
     started_at: int
     tool_call_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnedPosition:
+class OwnedPosition(Struct, frozen=True, kw_only=True):
     created_at: int
     session_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditPosition:
+class AuditPosition(Struct, frozen=True, kw_only=True):
     """``sk`` of the last entry: times, kinds and sequence numbers order the trail together."""
 
     sk: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskMark:
+class TaskMark(Struct, frozen=True, kw_only=True):
     """The last task consumed of one partition of an index; ``at`` (milliseconds) is its place there."""
 
     region: str
@@ -66,8 +59,7 @@ class TaskMark:
     task_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskPosition:
+class TaskPosition(Struct, frozen=True, kw_only=True):
     """``lane``: how far the list is with the kinds of places that tasks lie in, one after the other.
 
     ``marks``: how far it is with each partition of that.
@@ -77,16 +69,14 @@ class TaskPosition:
     marks: tuple[TaskMark, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShardPosition:
+class ShardPosition(Struct, frozen=True, kw_only=True):
     """The last session consumed of one shard of the status/ttl index."""
 
     ttl: int
     session_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpiringPosition:
+class ExpiringPosition(Struct, frozen=True, kw_only=True):
     """Per shard of the index, how far the merged list has consumed it."""
 
     shards: dict[int, ShardPosition]

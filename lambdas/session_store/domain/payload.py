@@ -1,8 +1,9 @@
 """Payloads: the values that nothing changes in place, and what stands in an item for a large one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from session_store.domain.json_values import JsonValue, encode
 
@@ -11,8 +12,7 @@ SHA256: Final = "sha256"
 """What a payload is told by where it is not shown: in an item, and in the audit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredPayload:
+class StoredPayload(Struct, frozen=True, kw_only=True):
     """Stands for a value whose JSON text, of ``size`` bytes and this SHA-256 in hex, lies elsewhere."""
 
     size: int

@@ -1,9 +1,10 @@
 """A session: what it is, whose it is, and whether it is there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
 
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import JsonValue
@@ -24,8 +25,7 @@ SLIDING: Final = frozenset({Status.INITIALIZING, Status.ACTIVE, Status.CLOSING})
 ANY_STATUS: Final = frozenset(Status)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
+class Owner(Struct, frozen=True, kw_only=True):
     tenant: str
     subject: str
 
@@ -34,8 +34,7 @@ def owner_of(caller: Caller) -> Owner:
     return Owner(tenant=caller.tenant, subject=caller.subject)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Author:
+class Author(Struct, frozen=True, kw_only=True):
     """Who wrote last, and in which request."""
 
     principal: str
@@ -46,8 +45,7 @@ def author_of(caller: Caller) -> Author:
     return Author(principal=f"{caller.tenant} {caller.subject}", request_id=caller.request_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(Struct, frozen=True, kw_only=True):
     """The one mutable item of a session. Instants in milliseconds, ``ttl`` and such in seconds."""
 
     session_id: str
@@ -82,8 +80,7 @@ class Session:
         return window_from(now_ms, idle_timeout=self.idle_timeout, max_expires_at=self.max_expires_at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSummary:
+class SessionSummary(Struct, frozen=True, kw_only=True):
     """What the owner index knows of a session: all but what ordinary writes change."""
 
     session_id: str
@@ -96,8 +93,7 @@ class SessionSummary:
     home_region: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpiringSession:
+class ExpiringSession(Struct, frozen=True, kw_only=True):
     """What the status/ttl index knows of a session."""
 
     session_id: str

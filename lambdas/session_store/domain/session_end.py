@@ -1,7 +1,8 @@
 """The end of a session, and how expiry is told from deletion."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from session_store.domain.session import Owner
 from session_store.domain.times import is_over
@@ -18,8 +19,7 @@ def end_reason(*, by_service: bool, ttl: int, removed_at_ms: int) -> EndReason:
     return EndReason.EXPIRED if expired else EndReason.DELETED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionEnd:
+class SessionEnd(Struct, frozen=True, kw_only=True):
     """What is left to do after a session: its children, its credentials, and the news of it.
 
     ``created_at`` and ``ended_at`` in milliseconds.

@@ -5,8 +5,10 @@ the guard into a condition expression and asks them only to explain a refusal.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import (
@@ -41,8 +43,7 @@ PREDECESSORS: Final[dict[Status, frozenset[Status]]] = {
 """Where each status may be entered from; there is no other way."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guard:
+class Guard(Struct, frozen=True, kw_only=True):
     """What must hold for a write; each clause is one named condition.
 
     Alive at ``now_ms``, owned by ``owner``, at home in ``region``, in one of
@@ -58,13 +59,11 @@ class Guard:
     ends_by: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplaceState:
+class ReplaceState(Struct, frozen=True, kw_only=True):
     state: Mapping[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transition:
+class Transition(Struct, frozen=True, kw_only=True):
     to: Status
 
 
@@ -72,8 +71,7 @@ ADVANCE_STATE: Final = "$.state"
 """Where the operations stand in the body that ends a call."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advance:
+class Advance(Struct, frozen=True, kw_only=True):
     """What the end of a tool call makes of its session: operations on the state, a step, or both.
 
     ``ends``: the epoch second until which a session stays that the step closes.
@@ -95,8 +93,7 @@ class Advance:
 Change = ReplaceState | StateOperations | Transition | Advance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionWrite:
+class SessionWrite(Struct, frozen=True, kw_only=True):
     """One conditional write. Built once; a retry sends the very same."""
 
     session_id: str

@@ -1,7 +1,8 @@
 """The end of a tool call: everything that it writes, in one transaction."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.claim import ClaimGuard
@@ -13,8 +14,7 @@ from session_store.domain.task import Task
 from session_store.domain.tool_call import TOKEN_LENGTH, Claim, ToolCallRecord
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
+class Settlement(Struct, frozen=True, kw_only=True):
     """``guard`` is of the claim. ``record`` is None where the claim goes on.
 
     ``write`` is None where the session stays as it is, which keeps its metadata out of the
@@ -33,8 +33,7 @@ class Settlement:
     tasks: tuple[Task, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallSight:
+class CallSight(Struct, frozen=True, kw_only=True):
     """A call and what is around it, read in one go; whose it is, and whether it is over, is to be judged."""
 
     session: Session | None

@@ -1,6 +1,7 @@
 """Moving the window of a session that is used: no new version, and never backwards."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.session import Author, Session
 from session_store.domain.session_write import Guard, violation
@@ -8,8 +9,7 @@ from session_store.domain.times import seconds
 from session_store.domain.window import Window
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slide:
+class Slide(Struct, frozen=True, kw_only=True):
     """``guard`` holds for the use of the session that asks for the slide.
 
     ``due``: only where a rewrite is due; else also before, because the use needs the session longer.

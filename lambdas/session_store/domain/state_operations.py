@@ -1,9 +1,10 @@
 """Changes of a session's state that need no lock: each is right whatever came before it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from session_store.domain.json_values import JsonValue, check_nesting, normal_number
 from session_store.errors import InvalidRequestError
@@ -12,8 +13,7 @@ MAX_KEYS: Final = 50
 _SUM: Final = Context(prec=38, Emax=999_999, Emin=-999_999, traps=[Inexact])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateOperations:
+class StateOperations(Struct, frozen=True, kw_only=True):
     """``set``, ``remove``, ``increment`` and ``append`` on top-level keys of the state."""
 
     set: Mapping[str, JsonValue] = field(default_factory=dict)

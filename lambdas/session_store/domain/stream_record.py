@@ -1,9 +1,10 @@
 """A record of the table's stream, decoded: what it says happened, to which item."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.json_values import JsonValue
 
@@ -16,8 +17,7 @@ class StreamEvent(StrEnum):
     REMOVE = "REMOVE"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamRecord:
+class StreamRecord(Struct, frozen=True, kw_only=True):
     """``at`` in milliseconds since the epoch, of which the stream keeps the second alone.
 
     ``old`` is empty for an INSERT, ``new`` for a REMOVE. ``stream`` names the stream

@@ -1,6 +1,5 @@
 """Tasks and approvals: work that waits for whoever takes it, and questions that wait for an answer."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -54,8 +53,7 @@ class Lapse(StrEnum):
     LEASE = "last-lease-over"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task(Leased):
+class Task(Leased, frozen=True, kw_only=True):
     """Instants in milliseconds. It may always be done again; ``fence`` is 0 until it is first taken.
 
     ``requester``, ``worker`` and ``decided_by`` are subjects of its ``tenant``. ``next_at``: when a pending

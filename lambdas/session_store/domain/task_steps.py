@@ -1,6 +1,6 @@
 """What may become of a task: the claim machine's steps, with what a task adds to them."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from session_store.domain.claim import Standing, Step, next_fence, standing, untouched
 from session_store.domain.claim_steps import extended, overruled, settled

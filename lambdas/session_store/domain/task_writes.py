@@ -1,14 +1,13 @@
 """What is written of tasks together, and which of them a list is of."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.claim import ClaimGuard
 from session_store.domain.task import OPEN, Task, TaskKind, TaskStatus
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskSettlement:
+class TaskSettlement(Struct, frozen=True, kw_only=True):
     """The end of a task with what goes with it, all or nothing. ``guard`` is of the task."""
 
     task: Task
@@ -18,8 +17,7 @@ class TaskSettlement:
     event: AuditEvent | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskFilter:
+class TaskFilter(Struct, frozen=True, kw_only=True):
     """``status`` None: those that are open, pending or claimed. What else is None is any."""
 
     queue: str | None = None

@@ -1,7 +1,8 @@
 """Tool calls: the claim that one attempt holds, and the record that it leaves."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.claim import DAY, MIN_LEASE, ClaimStatus, LeasedClaim
 from session_store.domain.json_values import JsonValue, digest
@@ -16,8 +17,7 @@ TOKEN_LENGTH: Final = 36
 """The longest token that AWS's own services take."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim(LeasedClaim):
+class Claim(LeasedClaim, frozen=True, kw_only=True):
     """Who may finish a call, and how it ended. The record has the input, once there is one."""
 
     session_id: str
@@ -26,8 +26,7 @@ class Claim(LeasedClaim):
     input: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallRecord:
+class ToolCallRecord(Struct, frozen=True, kw_only=True):
     """A finished call. Instants in milliseconds since the epoch.
 
     Between storage and use case a payload may be a ``StoredPayload`` that stands for it.

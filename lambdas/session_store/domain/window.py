@@ -6,8 +6,9 @@ session lives between 90 % and 100 % of its timeout and a burst of uses costs on
 write of the indexes.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.times import seconds
 
@@ -16,8 +17,7 @@ LONGEST_LIFE: Final = 7_776_000
 """Seconds that no session outlives: 90 days."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """``ttl``: epoch second the session ends. ``slide_after``: epoch second of the next rewrite."""
 
     ttl: int

@@ -1,6 +1,7 @@
 """Work under a free key that a block does."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import SETTLED, ClaimStatus
@@ -11,8 +12,7 @@ from session_store.in_process.work import Work
 from session_store.services.free_claims import ClaimOutcome, FreeClaims, NewClaim
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeySteps:
+class KeySteps(Struct, frozen=True, kw_only=True):
     """What the store does for one key. Each step blocks."""
 
     claims: FreeClaims

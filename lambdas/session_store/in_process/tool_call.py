@@ -1,7 +1,9 @@
 """A tool call that a block runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus
@@ -18,8 +20,7 @@ from session_store.services.new_tasks import NewTask
 from session_store.services.running_calls import Begun, NewCall, RunningCalls
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallSteps:
+class CallSteps(Struct, frozen=True, kw_only=True):
     """What the store does for one call. Each step blocks."""
 
     running: RunningCalls

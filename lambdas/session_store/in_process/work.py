@@ -1,8 +1,9 @@
 """A piece of work as whoever does it sees it: how it stands, and how it ended."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.json_values import JsonValue
@@ -17,8 +18,7 @@ BEGIN_AGAIN: Final = (InProgressError, OutcomeUnknownError)
 """What may be another after a while: a block is one attempt, and is given its own fence again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(Struct, frozen=True, kw_only=True):
     """How a block is held.
 
     ``wait``: seconds to wait for somebody else who does the work. ``renew_for``: seconds for which the

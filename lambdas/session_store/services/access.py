@@ -3,7 +3,8 @@
 Or, past the owners of sessions: is the caller an operator.
 """
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.identifiers import check_session_id
@@ -21,8 +22,7 @@ from session_store.errors import (
 from session_store.ports import Clock, SessionStorage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionAccess:
+class SessionAccess(Struct, frozen=True, kw_only=True):
     sessions: SessionStorage
     clock: Clock
     region: str

@@ -1,6 +1,7 @@
 """Approvals as whoever decides them has them."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import NO_SUBJECT, Caller, Permission
 from session_store.domain.claim import Step
@@ -16,8 +17,7 @@ from session_store.services.claiming import MEETINGS
 from session_store.services.task_access import TaskAccess, check_permission
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approvals:
+class Approvals(Struct, frozen=True, kw_only=True):
     storage: TaskStorage
     access: TaskAccess
     events: AuditEvents

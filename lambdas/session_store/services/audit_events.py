@@ -1,6 +1,6 @@
 """Events for the audit trail, made in the transaction that they tell of."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
@@ -9,8 +9,7 @@ from session_store.domain.times import seconds
 from session_store.ports import Ids
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEvents:
+class AuditEvents(Struct, frozen=True, kw_only=True):
     ids: Ids
     region: str
     retention: int

@@ -1,8 +1,10 @@
 """The audit trail: every change once, and what the end of a session sets off."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.audit_event import AuditChange, AuditEntry
 from session_store.domain.caller import Caller
@@ -46,8 +48,7 @@ WHOLE_PAGE: Final = 100
 """Entries read at once of a trail that is read whole."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditTrail:
+class AuditTrail(Struct, frozen=True, kw_only=True):
     """What a session's owner sees of the trail, and what an operator does."""
 
     storage: AuditStorage
@@ -98,8 +99,7 @@ class AuditTrail:
         return tuple(entry for entry in entries if not is_over(entry.ttl, now_ms))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamConsumer:
+class StreamConsumer(Struct, frozen=True, kw_only=True):
     """What is done with each record of the table's stream; doing it again changes nothing."""
 
     storage: AuditStorage

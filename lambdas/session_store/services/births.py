@@ -1,7 +1,8 @@
 """What a new session is made of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.credential import check_credential_ref
@@ -12,8 +13,7 @@ from session_store.domain.window import window_from
 from session_store.services.state_limits import check_map
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewSession:
+class NewSession(Struct, frozen=True, kw_only=True):
     """``idle_timeout`` and ``max_lifetime`` in seconds, in the ranges of ``api.md``."""
 
     idle_timeout: int
@@ -23,8 +23,7 @@ class NewSession:
     credential_refs: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Birth:
+class Birth(Struct, frozen=True, kw_only=True):
     """What a new session does not take from its body. ``at`` in milliseconds."""
 
     session_id: str

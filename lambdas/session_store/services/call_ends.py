@@ -1,9 +1,10 @@
 """How a tool call ends, and what goes with that: as it is asked for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus, Step
@@ -27,8 +28,7 @@ class Ending(StrEnum):
     RECONCILE = "reconcile"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionChange:
+class SessionChange(Struct, frozen=True, kw_only=True):
     """What goes with a call's completion. ``expected_version``: at which version of the session alone."""
 
     operations: StateOperations | None = None
@@ -49,8 +49,7 @@ class SessionChange:
 NO_CHANGE: Final = SessionChange()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """How a call ended. ``duration_ms`` None: as long as the attempt lasted."""
 
     status: ClaimStatus
@@ -63,8 +62,7 @@ class Outcome:
         return digest([self.status, self.output, self.error, self.duration_ms, change.meaning])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallEnd:
+class CallEnd(Struct, frozen=True, kw_only=True):
     """What is asked for. ``outcome`` None: nobody knows it, and the call may be tried again.
 
     ``fence``: of the attempt that ends, or that was looked into; None for whichever there is.

@@ -1,8 +1,9 @@
 """The payloads of a call: in its item, or in the bucket where they are too large for that."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, TypeVar
+
+from msgspec.structs import replace
 
 from session_store.domain.json_values import JsonValue
 from session_store.domain.payload import StoredPayload, payload_size

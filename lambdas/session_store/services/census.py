@@ -1,8 +1,9 @@
 """How many living sessions there are."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.deadline import Deadline
 from session_store.domain.session import Status
@@ -12,16 +13,14 @@ RESERVE: Final = 15.0
 """Seconds of the deadline in which nothing more is read: what is counted has still to be told."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class Counted(Struct, frozen=True, kw_only=True):
     """``living``: of each status that was counted to its end; those that time ran out for are not in it."""
 
     living: Mapping[Status, int]
     complete: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Census:
+class Census(Struct, frozen=True, kw_only=True):
     """Counts the sessions at home in ``region``: what all regions count adds up, each session once."""
 
     sessions: SessionStorage

@@ -1,6 +1,6 @@
 """What a new checkpoint is made of."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.checkpoint import Checkpoint, checkpoint_ttl, content_hash_of
@@ -11,8 +11,7 @@ from session_store.services.births import Birth
 from session_store.services.key_claims import session_claim
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewCheckpoint:
+class NewCheckpoint(Struct, frozen=True, kw_only=True):
     """``checkpoint_id`` is a UUIDv7 that the caller chose, or None to have one minted.
 
     ``retain_seconds`` from ``SHORTEST_RETENTION`` on, or None: as long as the session may live.

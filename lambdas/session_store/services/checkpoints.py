@@ -1,8 +1,10 @@
 """Checkpoints of a session: taken once for ever, and the newest of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.checkpoint import Checkpoint, check_namespace
@@ -36,8 +38,7 @@ MOST_AT_ONCE: Final = 100
 CheckpointPage = Page[Checkpoint, CheckpointPosition]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Added:
+class Added(Struct, frozen=True, kw_only=True):
     """``created``: it was not there before. ``by_key``: this is the first answer to a key used before."""
 
     checkpoint: Checkpoint
@@ -45,8 +46,7 @@ class Added:
     by_key: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoints:
+class Checkpoints(Struct, frozen=True, kw_only=True):
     storage: CheckpointStorage
     access: SessionAccess
     payloads: Payloads

@@ -4,8 +4,9 @@ The order and its reasons are in docs/decisions/0007-what-happens-after-a-sessio
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.deadline import Deadline
 from session_store.domain.audit_event import AuditEvent
@@ -29,8 +30,7 @@ RESERVE: Final = 20.0
 """Seconds of the deadline in which no further page is begun: the one begun before has to end in time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CleanedUp:
+class CleanedUp(Struct, frozen=True, kw_only=True):
     """How many there were of each; ``failed`` credentials are given up."""
 
     children: int
@@ -38,8 +38,7 @@ class CleanedUp:
     failed: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cleanup:
+class Cleanup(Struct, frozen=True, kw_only=True):
     """``payloads`` is None where no bucket is configured."""
 
     sessions: SessionStorage

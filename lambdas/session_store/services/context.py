@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import check_message_id
@@ -26,24 +28,21 @@ from session_store.services.payloads import INLINE_LIMIT, LARGEST, Payloads
 PARALLEL_PUTS: Final = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewMessage:
+class NewMessage(Struct, frozen=True, kw_only=True):
     """``message_id`` is a UUIDv7 that the caller chose, or None to have one minted."""
 
     content: JsonValue
     message_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Appended:
+class Appended(Struct, frozen=True, kw_only=True):
     """``created``: how many of the messages were not there before."""
 
     messages: tuple[Message, ...]
     created: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(Struct, frozen=True, kw_only=True):
     storage: MessageStorage
     access: SessionAccess
     payloads: Payloads

@@ -1,8 +1,10 @@
 """Dead letters: looked at without being taken, and redriven."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.caller import Caller
@@ -33,8 +35,7 @@ DONE: Final = frozenset({Outcome.REPLAYED, Outcome.REQUEUED})
 """Nothing is left to do, and the letter is removed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetters:
+class DeadLetters(Struct, frozen=True, kw_only=True):
     queues: Mapping[QueueName, DeadLetterQueue]
     replays: Replays
     cleanup: CleanupQueue

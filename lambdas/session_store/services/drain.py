@@ -1,7 +1,8 @@
 """Sessions that are about to end, moved to closing by an operator."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.deadline import Deadline
 from session_store.domain.caller import Caller
@@ -21,8 +22,7 @@ RESERVE: Final = 9.0
 """Seconds of the deadline in which no further session is begun: as long as one write may take."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drained:
+class Drained(Struct, frozen=True, kw_only=True):
     """``skipped``: used or ended meanwhile, or at home elsewhere. ``more``: call again."""
 
     moved: int
@@ -30,8 +30,7 @@ class Drained:
     more: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drain:
+class Drain(Struct, frozen=True, kw_only=True):
     sessions: SessionStorage
     clock: Clock
     ids: Ids

@@ -1,7 +1,8 @@
 """Sessions that end soon, walked page by page."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from session_store.domain.page import ExpiringPosition, PageRequest
 from session_store.domain.session import ExpiringSession, Status

@@ -1,8 +1,9 @@
 """Word of sessions that are about to end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.deadline import Deadline
 from session_store.domain.expiry_mark import ExpiryMark
@@ -18,16 +19,14 @@ RESERVE: Final = 15.0
 """Seconds of the deadline in which nothing more is begun; the next run finds what is left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
+class Watched(Struct, frozen=True, kw_only=True):
     """``warned`` were told and marked. ``more``: time ran out."""
 
     warned: int
     more: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpiryWatch:
+class ExpiryWatch(Struct, frozen=True, kw_only=True):
     sessions: SessionStorage
     bus: EventBus
     clock: Clock

@@ -1,7 +1,9 @@
 """Tool calls that end: with an outcome, or by somebody who found out what it was."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus
@@ -24,8 +26,7 @@ from session_store.services.running_calls import kept_record
 from session_store.services.settling import Settling
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class Finished(Struct, frozen=True, kw_only=True):
     """``record`` is None where the call may be tried again, ``session`` where it is gone.
 
     ``done``: by this request. ``tasks``: ids of those that were created with it. ``appended``: how many
@@ -40,8 +41,7 @@ class Finished:
     appended: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedCalls:
+class FinishedCalls(Struct, frozen=True, kw_only=True):
     storage: ToolCallStorage
     access: SessionAccess
     settling: Settling

@@ -1,8 +1,10 @@
 """Free idempotency keys: whatever a caller has a name for, begun and finished once."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import SETTLED, ClaimStatus, Standing, Step, standing
@@ -31,8 +33,7 @@ from session_store.services.claiming import check_begin, check_lease, stepped
 from session_store.services.payloads import OUTCOME_ROOM, check_inline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewClaim:
+class NewClaim(Struct, frozen=True, kw_only=True):
     """``lease_seconds`` 1 to 3600; ``retain_seconds``: how long the claim stays, a day at the least."""
 
     input: JsonValue
@@ -42,8 +43,7 @@ class NewClaim:
     retain_seconds: int = DEFAULT_RETENTION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimOutcome:
+class ClaimOutcome(Struct, frozen=True, kw_only=True):
     status: ClaimStatus
     output: JsonValue = None
     error: JsonValue = None
@@ -53,8 +53,7 @@ class ClaimOutcome:
         return digest([self.status, self.output, self.error])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FreeClaims:
+class FreeClaims(Struct, frozen=True, kw_only=True):
     """A key is the caller's own, and at home in one region of ``regions``, which alone writes it."""
 
     storage: ClaimStorage

@@ -1,7 +1,8 @@
 """A write each minute in each region: replication is measured only while something is written."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.deadline import Deadline
 from session_store.domain.heartbeat import Heartbeat
@@ -11,8 +12,7 @@ from session_store.ports import Clock, HeartbeatStorage
 PRINCIPAL: Final = "session-store heartbeat"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heart:
+class Heart(Struct, frozen=True, kw_only=True):
     """Where there is one region alone it is the canary of the write path: it fails before callers tell."""
 
     heartbeats: HeartbeatStorage

@@ -1,7 +1,8 @@
 """What a caller does with its sessions under an idempotency key: once for ever, and answered again."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import check_repeat
@@ -16,16 +17,14 @@ from session_store.services.key_claims import MISMATCH, birth_of, session_claim
 from session_store.services.sessions import Sessions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Once:
+class Once(Struct, frozen=True, kw_only=True):
     """``replayed``: the key had been used before, and nothing was done now."""
 
     session: Session
     replayed: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedSessions:
+class KeyedSessions(Struct, frozen=True, kw_only=True):
     storage: KeyedStorage
     sessions: Sessions
     access: SessionAccess

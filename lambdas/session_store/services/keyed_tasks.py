@@ -1,6 +1,6 @@
 """Tasks created under an idempotency key: once for ever, and answered again."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import check_repeat
@@ -14,16 +14,14 @@ from session_store.services.new_tasks import NewTask, TaskBirth, check_new, task
 from session_store.services.tasks import Tasks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OnceTask:
+class OnceTask(Struct, frozen=True, kw_only=True):
     """``replayed``: the key had been used before, and nothing was done now."""
 
     task: Task
     replayed: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedTasks:
+class KeyedTasks(Struct, frozen=True, kw_only=True):
     storage: KeyedTaskStorage
     tasks: Tasks
 

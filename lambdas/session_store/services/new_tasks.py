@@ -1,7 +1,9 @@
 """What a new task is made of, wherever it is made: alone, after another, or as a tool call ends."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import NO_SUBJECT, Caller
 from session_store.domain.claim import DAY
@@ -20,8 +22,7 @@ from session_store.errors import ForbiddenError, InvalidRequestError
 from session_store.services.payloads import check_inline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewTask:
+class NewTask(Struct, frozen=True, kw_only=True):
     """``due_at`` and ``deadline`` in milliseconds; without the one it is due at once.
 
     ``retain_days``: how long it stays when it is over.
@@ -48,8 +49,7 @@ class NewTask:
         ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskBirth:
+class TaskBirth(Struct, frozen=True, kw_only=True):
     """What a new task does not take from its body. ``at`` in milliseconds."""
 
     task_id: str

@@ -1,7 +1,8 @@
 """Tasks that nobody came for: approvals past their deadline, and last attempts that died."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.deadline import Deadline
 from session_store.domain.session import Author
@@ -16,16 +17,14 @@ RESERVE: Final = 25.0
 """Seconds of the deadline in which nothing more is begun: who has to be warned of an end has the rest."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lapsed:
+class Lapsed(Struct, frozen=True, kw_only=True):
     """``ended``: by this run. ``more``: it did not come to all."""
 
     ended: int
     more: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverdueTasks:
+class OverdueTasks(Struct, frozen=True, kw_only=True):
     storage: TaskStorage
     clock: Clock
     deadline: Deadline

@@ -8,8 +8,9 @@ nobody refers to, and that goes with its session.
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from session_store.domain.json_values import JsonValue, check_nesting, decode_stored, encode
 from session_store.domain.payload import StoredPayload, payload_size
@@ -32,8 +33,7 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Payloads:
+class Payloads(Struct, frozen=True, kw_only=True):
     """``storage`` is this region's, made at its first use; None where no bucket is configured."""
 
     storage: Callable[[], PayloadStorage] | None

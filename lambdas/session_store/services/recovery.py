@@ -1,6 +1,6 @@
 """What somebody finds who takes a session up: calls and tasks of those before, and how far they came."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.checkpoint import Checkpoint, check_namespace
@@ -13,8 +13,7 @@ from session_store.services.checkpoints import Checkpoints
 from session_store.services.tasks import Tasks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """Calls that somebody runs or that may be begun anew, and those to be looked into first.
 
     Claims are without their inputs, the oldest first. ``checkpoint``: the newest of one namespace.
@@ -26,8 +25,7 @@ class Found:
     checkpoint: Checkpoint | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recovery:
+class Recovery(Struct, frozen=True, kw_only=True):
     calls: ToolCallStorage
     tasks: Tasks
     checkpoints: Checkpoints

@@ -1,8 +1,9 @@
 """Records of the stream that were given up, handed to its consumer once more."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import Outcome, Reread, ShardRange
@@ -18,8 +19,7 @@ BATCH_BYTES: Final = 5 * 1024 * 1024
 Record = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
+class Replay(Struct, frozen=True, kw_only=True):
     """What came of one range; ``records``: how many the consumer took."""
 
     outcome: Outcome
@@ -27,8 +27,7 @@ class Replay:
     detail: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replays:
+class Replays(Struct, frozen=True, kw_only=True):
     """A record that is replayed twice is audited once: the consumer sees to it."""
 
     history: StreamHistory

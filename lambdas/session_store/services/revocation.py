@@ -1,6 +1,6 @@
 """The credentials that a session names, revoked after its end."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from session_store.domain.credential import Credential, Revocation, secret_name
 from session_store.domain.json_values import parse
@@ -8,8 +8,7 @@ from session_store.errors import InvalidRequestError
 from session_store.ports import Revoker, SecretStorage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Revocations:
+class Revocations(Struct, frozen=True, kw_only=True):
     """``prefix`` is what the secrets of all tenants begin with. Without a revoker nothing can be revoked."""
 
     secrets: SecretStorage

@@ -1,6 +1,7 @@
 """Tool calls that are being run: who may, for how long, and what is known of them."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import SETTLED, ClaimStatus, Step, claim_ttl
@@ -24,8 +25,7 @@ from session_store.services.claiming import check_begin, check_lease, stepped
 from session_store.services.payloads import OUTCOME_ROOM, Payloads
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewCall:
+class NewCall(Struct, frozen=True, kw_only=True):
     """``attempt_id`` names the attempt, so that it may ask again; ``lease_seconds`` 1 to 3600."""
 
     tool_call_id: str
@@ -40,16 +40,14 @@ class NewCall:
         return call_hash(self.tool_name, self.input)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class Begun(Struct, frozen=True, kw_only=True):
     """``record`` is there where the call is settled: it is not to be run."""
 
     claim: Claim
     record: ToolCallRecord | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunningCalls:
+class RunningCalls(Struct, frozen=True, kw_only=True):
     storage: ToolCallStorage
     access: SessionAccess
     payloads: Payloads

@@ -1,7 +1,8 @@
 """What a caller may do with its sessions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import check_session_id
@@ -37,8 +38,7 @@ from session_store.services.births import Birth, NewSession, born
 from session_store.services.state_limits import check_map, check_size
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sessions:
+class Sessions(Struct, frozen=True, kw_only=True):
     storage: SessionStorage
     access: SessionAccess
     clock: Clock

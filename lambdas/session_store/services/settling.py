@@ -1,7 +1,9 @@
 """The end of a tool call put together: all that its transaction writes."""
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.claim import SETTLED, ClaimGuard, Step
 from session_store.domain.message import Message, off_clock
@@ -32,8 +34,7 @@ EVENTS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settling:
+class Settling(Struct, frozen=True, kw_only=True):
     context: Context
     events: AuditEvents
     region: str

@@ -1,7 +1,9 @@
 """The way to a task that every use case takes: is it there, is it the tenant's, is it over by now."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.claim import Step
@@ -14,8 +16,7 @@ from session_store.ports import Clock, Ids, TaskStorage
 from session_store.services.claiming import stepped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskAccess:
+class TaskAccess(Struct, frozen=True, kw_only=True):
     storage: TaskStorage
     clock: Clock
     ids: Ids

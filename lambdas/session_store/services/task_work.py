@@ -1,8 +1,9 @@
 """Tasks as whoever works on them has them: taken, held, done or given back."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.claim import ClaimGuard, Step
@@ -36,8 +37,7 @@ MOST_BYTES: Final = 1_200_000
 """Of JSON that the tasks of one call have, the first apart: its answer must fit into one of Lambda."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompletedTask:
+class CompletedTask(Struct, frozen=True, kw_only=True):
     """``following``: ids of the tasks that were created with it. ``done``: by this request."""
 
     task: Task
@@ -45,8 +45,7 @@ class CompletedTask:
     done: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskWork:
+class TaskWork(Struct, frozen=True, kw_only=True):
     """``shuffle`` puts a list into random order."""
 
     storage: TaskStorage
@@ -224,8 +223,7 @@ class TaskWork:
         return self.storage.settle(TaskSettlement(task=task, guard=guard, token=token, followers=followers))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Completion:
+class _Completion(Struct, frozen=True, kw_only=True):
     fence: int
     result: JsonValue
     following: Sequence[NewTask]

@@ -1,7 +1,8 @@
 """Tasks and approvals as whoever asks for them sees them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import Step
@@ -18,8 +19,7 @@ from session_store.services.new_tasks import NewTask, TaskBirth, check_new, task
 from session_store.services.task_access import TaskAccess
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tasks:
+class Tasks(Struct, frozen=True, kw_only=True):
     """A task is its tenant's: every caller of that may read it. ``sessions`` is the way to theirs."""
 
     storage: TaskStorage

@@ -1,6 +1,7 @@
 """Tool calls that have been run, and the history they make."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
@@ -33,8 +34,7 @@ from session_store.services.payloads import Payloads
 from session_store.services.running_calls import call_hash, check_call_id, kept_record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedCall:
+class FinishedCall(Struct, frozen=True, kw_only=True):
     """A call that its caller has run. ``started_at`` in milliseconds; it failed if ``error`` is not None."""
 
     tool_call_id: str
@@ -55,16 +55,14 @@ class FinishedCall:
         return digest([self.output, self.error, self.duration_ms, started])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class Recorded(Struct, frozen=True, kw_only=True):
     """``created`` is False for a replay."""
 
     record: ToolCallRecord
     created: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCalls:
+class ToolCalls(Struct, frozen=True, kw_only=True):
     storage: ToolCallStorage
     access: SessionAccess
     payloads: Payloads

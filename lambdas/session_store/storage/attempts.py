@@ -8,7 +8,6 @@ one was, no later refusal may say that nothing happened.
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, TypeVar
 
@@ -19,6 +18,7 @@ from botocore.exceptions import (
     HTTPClientError,
 )
 from botocore.exceptions import ConnectionError as BrokenConnectionError
+from msgspec import Struct, field
 
 from session_store.deadline import Deadline
 from session_store.errors import OutcomeUnknownError, ThrottledError
@@ -77,8 +77,7 @@ class DecidedError(Exception):
         self.answer_lost = answer_lost
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempts:
+class Attempts(Struct, frozen=True, kw_only=True):
     """Full jitter between attempts (*Exponential Backoff And Jitter*), all within the deadline."""
 
     deadline: Deadline = field(default_factory=Deadline)

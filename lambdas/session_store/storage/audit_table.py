@@ -1,6 +1,6 @@
 """The audit trail in DynamoDB."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.page import AuditPosition, Page, PageRequest
@@ -12,8 +12,7 @@ from session_store.storage.expressions import Terms, is_absent
 from session_store.storage.partition import query_partition
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditTable:
+class AuditTable(Struct, frozen=True, kw_only=True):
     client: Client
     """Of the audit table."""
 

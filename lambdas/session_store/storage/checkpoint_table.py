@@ -1,7 +1,8 @@
 """Checkpoints in DynamoDB."""
 
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.idempotency_key import KeyClaim
@@ -17,8 +18,7 @@ from session_store.storage.partition import query_partition
 A: Final = Attribute
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointTable:
+class CheckpointTable(Struct, frozen=True, kw_only=True):
     client: Client
     region: str
 

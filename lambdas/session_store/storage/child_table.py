@@ -1,8 +1,9 @@
 """The children of an ended session in DynamoDB, and how far their erasure is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from session_store.domain.erasure import Erasure
 from session_store.schema import ERASURE_SK, SESSION_SK, Attribute, Entity, erasure_pk, session_pk
@@ -15,8 +16,7 @@ BATCH: Final = 25
 """Items that one BatchWriteItem takes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChildTable:
+class ChildTable(Struct, frozen=True, kw_only=True):
     client: Client
     audit: Client
     """Of the audit table, which has no stream: how far an erasure is, is no change to tell of."""

@@ -1,8 +1,9 @@
 """Free claims in DynamoDB."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.claim import ClaimGuard
 from session_store.domain.free_claim import FreeClaim
@@ -21,8 +22,7 @@ NULL: Final = "null"
 """The JSON text of an outcome that is not there yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimTable:
+class ClaimTable(Struct, frozen=True, kw_only=True):
     client: Client
 
     def put(self, claim: FreeClaim, guard: ClaimGuard) -> Refused[FreeClaim] | None:

@@ -1,8 +1,9 @@
 """Sessions that have ended, on their way to the clean-up, in SQS."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from session_store.domain.json_values import encode, parse
 from session_store.domain.session import Owner
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.client import SQSClient
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SqsCleanupQueue:
+class SqsCleanupQueue(Struct, frozen=True, kw_only=True):
     """``delay`` in seconds: a child that was being written as its session ended is there by then."""
 
     sqs: "SQSClient"

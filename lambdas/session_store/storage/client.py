@@ -4,11 +4,11 @@ Everything that decides goes through the plain client, consistently.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from botocore.exceptions import ClientError
+from msgspec import Struct, field
 
 from session_store.errors import (
     InvalidRequestError,
@@ -63,8 +63,7 @@ class TokenUsedError(Exception):
     """Another request was sent under the token of this one, and is done or being done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class Client(Struct, frozen=True, kw_only=True):
     """One table's calls. ``dynamodb`` is a low-level client with timeouts set that resends nothing."""
 
     dynamodb: "DynamoDBClient"

@@ -1,8 +1,9 @@
 """The function that consumes the stream, invoked as Lambda invokes it for the stream."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from session_store.domain.batch_answer import failed_places
 from session_store.domain.json_values import encode
@@ -10,8 +11,7 @@ from session_store.storage.answers_awaited import answer_awaited
 from session_store.storage.stream_events import sequence_number
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumerFunction:
+class ConsumerFunction(Struct, frozen=True, kw_only=True):
     client: Any
     """Of the service lambda, with a read timeout in which the consumer can do a batch."""
 

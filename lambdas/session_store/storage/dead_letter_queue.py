@@ -2,10 +2,10 @@
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
+from msgspec import Struct
 
 from session_store.domain.dead_letter import Letter, ShardRange, Unreadable
 from session_store.domain.session_end import SessionEnd
@@ -32,8 +32,7 @@ Read = Callable[[str], tuple[ShardRange | SessionEnd | Unreadable, str | None]]
 """From a letter's body to its contents, and the condition that it gives."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SqsDeadLetterQueue:
+class SqsDeadLetterQueue(Struct, frozen=True, kw_only=True):
     sqs: "SQSClient"
     url: str
     read: Read

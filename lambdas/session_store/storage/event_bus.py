@@ -1,9 +1,10 @@
 """The event bus, in EventBridge."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from session_store.domain.json_values import encode
 from session_store.domain.notice import Notice
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventBridgeBus:
+class EventBridgeBus(Struct, frozen=True, kw_only=True):
     events: "EventBridgeClient"
     name: str
 

@@ -1,7 +1,8 @@
 """Heartbeats in DynamoDB: one item a region, which never expires."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.times import iso
@@ -13,8 +14,7 @@ from session_store.storage.ownership import author_attribute
 A: Final = Attribute
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeartbeatTable:
+class HeartbeatTable(Struct, frozen=True, kw_only=True):
     client: Client
 
     def beat(self, heartbeat: Heartbeat) -> None:

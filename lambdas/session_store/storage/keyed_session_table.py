@@ -1,6 +1,6 @@
 """Sessions in DynamoDB under idempotency keys: a write and its claim are one transaction."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.session import Session
@@ -16,8 +16,7 @@ from session_store.storage.session_updates import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedSessionTable:
+class KeyedSessionTable(Struct, frozen=True, kw_only=True):
     client: Client
     shards: int
 

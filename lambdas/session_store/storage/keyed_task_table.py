@@ -1,6 +1,6 @@
 """New tasks in DynamoDB under idempotency keys."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.task import Task
@@ -9,8 +9,7 @@ from session_store.storage.keyed_writes import read_key_claim, write_once
 from session_store.storage.task_items import new_task_put
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedTaskTable:
+class KeyedTaskTable(Struct, frozen=True, kw_only=True):
     client: Client
     shards: int
 

@@ -1,8 +1,10 @@
 """Claims of tool calls and free claims in memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from session_store.domain.claim import SETTLED, ClaimGuard, admits
 from session_store.domain.free_claim import FreeClaim

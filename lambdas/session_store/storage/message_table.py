@@ -1,8 +1,9 @@
 """Context messages in DynamoDB."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from session_store.domain.message import Message
 from session_store.domain.page import MessagePosition, Page, PageRequest
@@ -29,8 +30,7 @@ def message_put(message: Message, *, table: str, region: str) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageTable:
+class MessageTable(Struct, frozen=True, kw_only=True):
     client: Client
     region: str
 

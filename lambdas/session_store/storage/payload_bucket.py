@@ -1,7 +1,6 @@
 """What is too large for the table, in S3."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -11,6 +10,7 @@ from botocore.exceptions import (
     FlexibleChecksumError,
     IncompleteReadError,
 )
+from msgspec import Struct, field
 
 from session_store.errors import OutcomeUnknownError, ThrottledError, UnavailableError
 from session_store.schema import payload_prefix
@@ -30,8 +30,7 @@ SLOW: Final = "RequestTimeout"
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PayloadBucket:
+class PayloadBucket(Struct, frozen=True, kw_only=True):
     """``s3`` is a client with timeouts set that resends nothing where ``attempts`` does."""
 
     s3: "S3Client"

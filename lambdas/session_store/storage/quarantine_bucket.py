@@ -1,8 +1,9 @@
 """Records of the stream that nobody understood, whole, in S3."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from session_store.domain.dead_letter import Quarantined
 from session_store.domain.json_values import encode
@@ -16,8 +17,7 @@ MOST_COUNTED: Final = 1000
 """What one listing tells of, at most (*ListObjectsV2*)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuarantineBucket:
+class QuarantineBucket(Struct, frozen=True, kw_only=True):
     s3: "S3Client"
     bucket: str
 

@@ -1,11 +1,11 @@
 """Tokens revoked at an authorization server, by OAuth 2.0 Token Revocation (RFC 7009)."""
 
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote_plus, urlencode
 
 import urllib3
+from msgspec import Struct, field
 from urllib3.exceptions import HTTPError
 
 from session_store.domain.credential import Credential
@@ -40,8 +40,7 @@ def pool() -> urllib3.PoolManager:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevocationEndpoint:
+class RevocationEndpoint(Struct, frozen=True, kw_only=True):
     """``client_secret`` names the secret with the client's own id and secret, where one is asked for."""
 
     url: str

@@ -1,10 +1,10 @@
 """Secrets, in AWS Secrets Manager."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
+from msgspec import Struct
 
 from session_store.errors import UnavailableError
 
@@ -15,8 +15,7 @@ NO_SECRET: Final = frozenset({"ResourceNotFoundException", "InvalidRequestExcept
 """There is none of that name, or it is about to be deleted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretsManager:
+class SecretsManager(Struct, frozen=True, kw_only=True):
     client: "SecretsManagerClient"
 
     def read(self, name: str) -> str | None:

@@ -3,8 +3,9 @@
 import heapq
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest, ShardPosition
 from session_store.domain.session import ExpiringSession, Owner, SessionSummary, Status
@@ -23,8 +24,7 @@ from session_store.storage.session_items import (
 A: Final = Attribute
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionLists:
+class SessionLists(Struct, frozen=True, kw_only=True):
     """``shards`` is the number of partitions that one status has in the status/ttl index."""
 
     client: Client

@@ -1,6 +1,5 @@
 """Sessions in DynamoDB."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from session_store.domain.audit_event import AuditEvent
@@ -45,8 +44,7 @@ from session_store.storage.session_updates import (
 A: Final = Attribute
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionTable(SessionLists):
+class SessionTable(SessionLists, frozen=True, kw_only=True):
     audit_table: str
 
     def create(self, session: Session) -> None:

@@ -1,8 +1,9 @@
 """The end of a tool call as one transaction: what it sends, and what a refusal of it means."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from session_store.domain.settlement import Settlement
 from session_store.errors import PayloadTooLargeError
@@ -31,8 +32,7 @@ CLAIM: Final = 0
 """Position of the claim: it is judged first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settlements:
+class Settlements(Struct, frozen=True, kw_only=True):
     client: Client
     audit_table: str
     region: str

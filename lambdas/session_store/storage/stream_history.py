@@ -4,11 +4,11 @@ Source: DynamoDB Streams API reference, *GetShardIterator* and *GetRecords*: wha
 trimmed, and it may take several calls to come to a portion of the shard that has records.
 """
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
+from msgspec import Struct
 
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import Reread, ShardRange
@@ -43,8 +43,7 @@ class _End(Enum):
 _ENDS: Final = {"TrimmedDataAccessException": _End.TRIMMED, "ResourceNotFoundException": _End.GONE}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamHistory:
+class StreamHistory(Struct, frozen=True, kw_only=True):
     streams: Any
     """A client of the service dynamodbstreams."""
 

@@ -3,8 +3,9 @@
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
 from session_store.domain.task import Task
@@ -31,8 +32,7 @@ ROUNDS: Final = 10
 """How often a page goes on to look while it has found nothing like enough."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """A task as an index has it, and where."""
 
     mark: TaskMark
@@ -45,8 +45,7 @@ class Entry:
         return self.mark.task_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskLists:
+class TaskLists(Struct, frozen=True, kw_only=True):
     """``shards`` is the number of partitions that a lane has in each of ``regions``."""
 
     client: Client
@@ -159,8 +158,7 @@ class TaskLists:
         return entries, last is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Query:
+class _Query(Struct, frozen=True, kw_only=True):
     """Of one partition of the queue index; ``values`` are those of its attributes."""
 
     terms: Terms

@@ -1,7 +1,6 @@
 """Tasks in DynamoDB."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from session_store.domain.claim import ClaimGuard
@@ -34,8 +33,7 @@ OVERDUE: Final = 100
 """Entries of a page of what has come to its end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskTable(TaskLists):
+class TaskTable(TaskLists, frozen=True, kw_only=True):
     audit_table: str
 
     def create(self, task: Task) -> None:

@@ -1,7 +1,6 @@
 """Claims and records of tool calls in DynamoDB."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from session_store.domain.claim import ClaimGuard
@@ -32,8 +31,7 @@ LISTED: Final = (A.PK, A.SK, A.TOOL_CALL_ID, A.TOOL_NAME, *LEASE_ATTRIBUTES)
 """What a list of claims has of each: all but its input."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallTable(Settlements):
+class ToolCallTable(Settlements, frozen=True, kw_only=True):
     def put(self, claim: Claim, guard: ClaimGuard) -> Refused[Claim] | None:
         terms = Terms()
         condition = is_admitted(terms, guard)

@@ -1,10 +1,10 @@
 """The heartbeat's function, as the schedule starts it."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.errors import ThrottledError

@@ -1,8 +1,7 @@
 """The API where an authorizer has verified tokens: the caller is whom it names, with the scopes it names."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from session_api.operations import OPERATIONS, Operation
 from session_store.schema import Callers

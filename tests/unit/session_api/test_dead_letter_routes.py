@@ -1,10 +1,10 @@
 """What an operator sees of dead letters over HTTP, and that it is nothing of what items hold."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_api.bodies import RedriveLetters
 from session_api.dead_letter_routes import list_dead_letters, redrive_dead_letters

@@ -2,10 +2,10 @@
 
 import json
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.session import Status

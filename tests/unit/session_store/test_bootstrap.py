@@ -6,10 +6,11 @@ import pytest
 
 from infra.api.function import TIMEOUT
 from session_store.background import open_census, open_cleanup, open_expiry_watch, open_heart
-from session_store.bootstrap import dynamodb_client, open_store
+from session_store.bootstrap import open_store
 from session_store.deadline import Deadline
 from session_store.settings import CleanupSettings, WatchSettings
 from session_store.storage.attempts import ATTEMPT_SECONDS, ATTEMPTS, CONNECT_TIMEOUT, READ_TIMEOUT
+from session_store.storage.aws_clients import dynamodb_client
 from session_store.storage.heartbeat_table import HeartbeatTable
 from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.revocation_endpoint import RevocationEndpoint

@@ -1,14 +1,14 @@
 """Interleaved clients on the store in memory, whose every write may lose its answer."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import settings as profile
+from msgspec.structs import replace
 
-from session_store.bootstrap import store_on
 from session_store.errors import OutcomeUnknownError
 from session_store.storage.memory import memory_storage
+from session_store.store import store_on
 from tests.support.child_interleavings import Interleavings
 from tests.support.samples import settings
 from tests.support.weather import Loss, Stage, Weather

@@ -1,9 +1,9 @@
 """The claim machine: who may begin, go on and finish, and when."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.claim import (
     DAY,

@@ -1,6 +1,6 @@
 """What the bus carries."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from session_store.domain.notice import NoticeName, session_ended, session_expiring_soon
 from session_store.domain.session import ExpiringSession, Status

@@ -1,10 +1,10 @@
 """What may be done to a session, and what each change makes of it."""
 
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.session import ANY_STATUS, Session, Status, owner_of
 from session_store.domain.session_write import (

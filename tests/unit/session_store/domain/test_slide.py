@@ -1,11 +1,11 @@
 """Moving a session's end."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from session_store.domain.session import Session, Status, owner_of
 from session_store.domain.slide import slid, slides

@@ -1,8 +1,9 @@
 """The way to a session: is it there, and is its end due to move."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.session import Session, Status

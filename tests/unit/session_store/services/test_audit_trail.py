@@ -1,9 +1,10 @@
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from audit_consumer.records import decoded
 from session_store.domain.differences import Difference, Exposure, Operation

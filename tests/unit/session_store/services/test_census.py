@@ -1,10 +1,11 @@
 """How many living sessions there are."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.session import Session, Status

@@ -1,10 +1,11 @@
 """What is done after a session has ended."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.page import PageRequest
@@ -20,6 +21,7 @@ from session_store.errors import (
 from session_store.ports import Storage
 from session_store.services.cleanup import PAGE, PRINCIPAL
 from session_store.storage.memory import memory_storage
+from session_store.storage.memory_surroundings import MemoryPayloads
 from tests.support.ended import RETENTION, Surroundings, an_end, left_behind, messages_of, summaries
 from tests.support.samples import NOW_MS, NOW_SECONDS, OWNER, REGION, a_message, a_session, an_event
 
@@ -273,7 +275,7 @@ def test_time_that_is_up_stops_the_work_and_the_next_delivery_goes_on(
 
 def test_payloads_are_erased_page_by_page(storage: Storage, around: Surroundings) -> None:
     session = a_session()
-    around.payloads = replace(around.payloads, page=2)
+    around.payloads = MemoryPayloads(texts=around.payloads.texts, page=2)
     for number in range(5):
         around.payloads.put(f"{session.session_id}/{number}", b"x")
     around.cleanup(storage).run(an_end(session), request_id="r")

@@ -1,8 +1,7 @@
 """Sessions that are about to end, moved to closing by an operator."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.page import ExpiringPosition, Page, PageRequest

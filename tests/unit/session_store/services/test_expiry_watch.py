@@ -1,9 +1,10 @@
 """Word of sessions that are about to end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.notice import MAX_NOTICES, Notice

@@ -1,9 +1,9 @@
 """A checkpoint under an idempotency key: once, and answered as it was the first time."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.idempotency_key import KEY_LIFE
 from session_store.domain.page import PageRequest

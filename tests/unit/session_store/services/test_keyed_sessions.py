@@ -1,10 +1,10 @@
 """A key makes a write happen once: what is the same request, whose key it is, and how long it is known."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.idempotency_key import KEY_LIFE

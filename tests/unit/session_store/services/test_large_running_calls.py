@@ -1,10 +1,10 @@
 """Running calls whose input or outcome lies in the bucket: answered whole, or refused where there is none."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.payload import StoredPayload

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.json_values import encode
 from session_store.domain.page import PageRequest

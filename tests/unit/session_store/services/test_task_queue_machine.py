@@ -1,13 +1,13 @@
 """Workers whose clocks differ, on one queue in memory: each task has one holder, and one end."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from msgspec.structs import replace
 
-from session_store.bootstrap import Store, store_on
 from session_store.deadline import Deadline
 from session_store.domain.page import PageRequest
 from session_store.domain.task import MAX_ATTEMPTS, OPEN, Task, TaskStatus
@@ -16,6 +16,7 @@ from session_store.errors import StoreError
 from session_store.services.new_tasks import NewTask
 from session_store.services.overdue_tasks import OverdueTasks
 from session_store.storage.memory import memory_storage
+from session_store.store import Store, store_on
 from tests.support.samples import NOW_MS, REGION, settings
 from tests.support.task_samples import WORKER as SOMEBODY
 

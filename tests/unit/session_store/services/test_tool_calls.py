@@ -1,10 +1,10 @@
 """A finished tool call is recorded once per call id, whatever becomes of its session."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.page import PageRequest

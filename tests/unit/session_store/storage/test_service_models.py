@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 from botocore.exceptions import UnknownServiceError
 
-from session_store.bootstrap import aws_client, aws_session
+from session_store.storage.aws_clients import aws_client, aws_session
 
 ASKED_FOR = ("dynamodb", "dynamodbstreams", "events", "lambda", "s3", "secretsmanager", "sqs")
 BY_COMMANDS = ("cloudformation",)

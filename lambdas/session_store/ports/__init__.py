@@ -1,0 +1,78 @@
+"""What the use cases need of the world.
+
+Each storage port has two adapters, DynamoDB and memory, and one contract suite
+that both pass. Every method may raise ThrottledError (nothing was done, try again)
+and every write OutcomeUnknownError (the answer was lost).
+"""
+
+from session_store.ports.children import (
+    CheckpointStorage,
+    ChildStorage,
+    MessageStorage,
+    PayloadStorage,
+)
+from session_store.ports.claims import (
+    ClaimStorage,
+    Refused,
+    ToolCallStorage,
+)
+from session_store.ports.ends import (
+    CleanupQueue,
+    EventBus,
+    Revoker,
+    SecretStorage,
+)
+from session_store.ports.redrive import (
+    DeadLetterQueue,
+    StreamHistory,
+    StreamReplay,
+)
+from session_store.ports.sessions import (
+    KeyedStorage,
+    SessionStorage,
+)
+from session_store.ports.storage import (
+    HeartbeatStorage,
+    Storage,
+)
+from session_store.ports.system import (
+    Clock,
+    Ids,
+)
+from session_store.ports.tasks import (
+    KeyedTaskStorage,
+    TaskStorage,
+)
+from session_store.ports.trail import (
+    AuditStorage,
+    Quarantine,
+    QuarantineCount,
+)
+
+__all__ = [
+    "AuditStorage",
+    "CheckpointStorage",
+    "ChildStorage",
+    "ClaimStorage",
+    "CleanupQueue",
+    "Clock",
+    "DeadLetterQueue",
+    "EventBus",
+    "HeartbeatStorage",
+    "Ids",
+    "KeyedStorage",
+    "KeyedTaskStorage",
+    "MessageStorage",
+    "PayloadStorage",
+    "Quarantine",
+    "QuarantineCount",
+    "Refused",
+    "Revoker",
+    "SecretStorage",
+    "SessionStorage",
+    "Storage",
+    "StreamHistory",
+    "StreamReplay",
+    "TaskStorage",
+    "ToolCallStorage",
+]

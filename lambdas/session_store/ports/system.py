@@ -1,0 +1,23 @@
+"""The machine: time, randomness, names."""
+
+from typing import Protocol
+
+
+class Clock(Protocol):
+    def now_ms(self) -> int:
+        """Milliseconds since the epoch."""
+        ...
+
+
+class Ids(Protocol):
+    def session_id(self, region: str) -> str: ...
+
+    def task_id(self, region: str) -> str: ...
+
+    def message_id(self, now_ms: int) -> str:
+        """A UUIDv7 greater than any that this process minted before."""
+        ...
+
+    def operation_id(self) -> str:
+        """A name for one operation, at most 36 characters: it serves as ClientRequestToken."""
+        ...

@@ -1,0 +1,147 @@
+"""The attributes of items, and what an item is."""
+
+from enum import StrEnum
+from typing import Final
+
+
+class Attribute(StrEnum):
+    """An attribute of an item, whatever the item is."""
+
+    PK = "pk"
+    SK = "sk"
+    TTL = "ttl"
+    """Epoch *seconds* after which the item is expired; the tables' TTL attribute."""
+
+    ENTITY = "entity"
+    HOME_REGION = "homeRegion"
+    WRITE_REGION = "writeRegion"
+    UPDATED_BY = "updatedBy"
+
+    # session metadata
+    STATUS = "status"
+    SHARD = "shard"
+    VERSION = "version"
+    TENANT = "tenant"
+    SUBJECT = "subject"
+    CREATED_AT = "createdAt"
+    UPDATED_AT = "updatedAt"
+    SLIDE_AFTER = "slideAfter"
+    IDLE_TIMEOUT = "idleTimeout"
+    MAX_EXPIRES_AT = "maxExpiresAt"
+    STATE = "state"
+    PROTOCOL = "protocol"
+    CREDENTIAL_REFS = "credentialRefs"
+    LAST_WRITE = "lastWrite"
+    WARNED_TTL = "warnedTtl"
+    """The ``ttl`` whose approach the owner has been told of."""
+
+    # context messages
+    CONTENT = "content"
+    CONTENT_HASH = "contentHash"
+    APPENDED_AT = "appendedAt"
+
+    # checkpoints
+    NAMESPACE = "namespace"
+    PARENT_ID = "parentId"
+    DATA = "data"
+    TAKEN_AT = "takenAt"
+
+    # tool call claims and records
+    TOOL_CALL_ID = "toolCallId"
+    TOOL_NAME = "toolName"
+    CLAIM_STATUS = "claimStatus"
+    INPUT = "input"
+    OUTPUT = "output"
+    ERROR = "error"
+    INPUT_HASH = "inputHash"
+    OUTCOME_HASH = "outcomeHash"
+    STARTED_AT = "startedAt"
+    COMPLETED_AT = "completedAt"
+    DURATION_MS = "durationMs"
+    FENCE = "fence"
+    LEASE_UNTIL_MS = "leaseUntilMs"
+    ATTEMPT_ID = "attemptId"
+    RETRY_SAFE = "retrySafe"
+    RETAIN = "retainSeconds"
+
+    # claims of idempotency keys
+    TARGET = "target"
+    """The id of what the key's write made or changed."""
+    OPERATION_ID = "operationId"
+
+    # tasks
+    REQUESTER = "requester"
+    QUEUE = "queue"
+    LANE = "lane"
+    """What the queue index keeps apart: work to be done, what is to be decided, and each way of ending."""
+    PAYLOAD = "payload"
+    RESULT = "result"
+    COMMENT = "comment"
+    WORKER = "worker"
+    ATTEMPTS = "attempts"
+    SESSION_ID = "sessionId"
+    DUE_AT = "dueAt"
+    NEXT_AT = "nextAt"
+    """When somebody may take it: of a task that is held, when its lease is over by every clock."""
+    DEADLINE = "deadline"
+    ENDED_AT = "endedAt"
+    DECIDED_BY = "decidedBy"
+    OPEN_IN = "openIn"
+    """The session that it is open in; absent once it is over."""
+    DUE = "due"
+    """What becomes of it by itself (``Due``); absent where nothing does."""
+    DUE_FROM = "dueFrom"
+    """When that is."""
+
+    # audit items
+    KIND = "kind"
+    EVENT_NAME = "eventName"
+    AT = "at"
+    ACTOR = "actor"
+    REQUEST_ID = "requestId"
+    REGION = "region"
+    CHANGES = "changes"
+    SEQUENCE_NUMBER = "sequenceNumber"
+    CHANGED_ITEM = "changedItem"
+    """The sort key of the item that changed; its partition key is the audit item's own."""
+    FACTS = "facts"
+
+    # how far the clean-up after a session is
+    COUNTED = "counted"
+    UP_TO = "upTo"
+
+
+PAYLOADS: Final = (
+    Attribute.CONTENT,
+    Attribute.DATA,
+    Attribute.INPUT,
+    Attribute.OUTPUT,
+    Attribute.ERROR,
+    Attribute.PAYLOAD,
+    Attribute.RESULT,
+    Attribute.COMMENT,
+)
+"""What callers keep here: large, and theirs."""
+
+
+class Entity(StrEnum):
+    """What an item is; the value of ``Attribute.ENTITY``."""
+
+    SESSION = "session"
+    MESSAGE = "message"
+    CHECKPOINT = "checkpoint"
+    TOOL_CLAIM = "toolClaim"
+    TOOL_RECORD = "toolRecord"
+    KEY_CLAIM = "keyClaim"
+    FREE_CLAIM = "freeClaim"
+    TASK = "task"
+    AUDIT_EVENT = "auditEvent"
+    AUDIT_CHANGE = "auditChange"
+    ERASURE = "erasure"
+    HEARTBEAT = "heartbeat"
+
+
+class Due(StrEnum):
+    """What becomes of an item by itself; the value of ``Attribute.DUE``."""
+
+    TASK_END = "taskEnd"

@@ -1,0 +1,85 @@
+"""The table's global secondary indexes, and the types of all keys."""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from session_store.schema.attributes import Attribute
+
+AttributeType = Literal["S", "N"]
+
+
+class Index(Struct, frozen=True, kw_only=True):
+    """A global secondary index with native multi-attribute keys; without ``projected`` it has keys alone."""
+
+    name: str
+    partition: tuple[Attribute, ...]
+    sort: tuple[Attribute, ...]
+    projected: tuple[Attribute, ...]
+
+
+KEY_TYPES: Final[dict[Attribute, AttributeType]] = {
+    Attribute.PK: "S",
+    Attribute.SK: "S",
+    Attribute.STATUS: "S",
+    Attribute.SHARD: "N",
+    Attribute.TTL: "N",
+    Attribute.TENANT: "S",
+    Attribute.SUBJECT: "S",
+    Attribute.CREATED_AT: "S",
+    Attribute.HOME_REGION: "S",
+    Attribute.LANE: "S",
+    Attribute.QUEUE: "S",
+    Attribute.NEXT_AT: "S",
+    Attribute.OPEN_IN: "S",
+    Attribute.DUE: "S",
+    Attribute.DUE_FROM: "S",
+}
+
+STATUS_TTL_INDEX: Final = Index(
+    name="status-ttl-index",
+    partition=(Attribute.STATUS, Attribute.SHARD),
+    sort=(Attribute.TTL,),
+    projected=(Attribute.TENANT, Attribute.SUBJECT, Attribute.HOME_REGION, Attribute.WARNED_TTL),
+)
+"""Sessions of one status by the time they end, over ``shard`` partitions a status."""
+
+OWNER_INDEX: Final = Index(
+    name="owner-index",
+    partition=(Attribute.TENANT, Attribute.SUBJECT),
+    sort=(Attribute.CREATED_AT,),
+    projected=(
+        Attribute.STATUS,
+        Attribute.TTL,
+        Attribute.IDLE_TIMEOUT,
+        Attribute.MAX_EXPIRES_AT,
+        Attribute.HOME_REGION,
+    ),
+)
+"""A caller's sessions by creation. Projects nothing that an ordinary write changes."""
+
+QUEUE_INDEX: Final = Index(
+    name="queue-index",
+    partition=(Attribute.TENANT, Attribute.HOME_REGION, Attribute.LANE, Attribute.SHARD),
+    sort=(Attribute.QUEUE, Attribute.NEXT_AT),
+    projected=(Attribute.CLAIM_STATUS, Attribute.KIND, Attribute.SESSION_ID),
+)
+"""A tenant's tasks, lane by lane: in each queue by the time when somebody may take them."""
+
+OPEN_INDEX: Final = Index(
+    name="open-index",
+    partition=(Attribute.OPEN_IN,),
+    sort=(Attribute.CREATED_AT,),
+    projected=(),
+)
+"""What is open in a session, by creation. Its keys never change, so it costs one write in and one out."""
+
+DUE_INDEX: Final = Index(
+    name="due-index",
+    partition=(Attribute.DUE, Attribute.HOME_REGION, Attribute.SHARD),
+    sort=(Attribute.DUE_FROM,),
+    projected=(),
+)
+"""Of every tenant, what a region has to do by itself, by the time when it is due."""
+
+INDEXES: Final = (STATUS_TTL_INDEX, OWNER_INDEX, QUEUE_INDEX, OPEN_INDEX, DUE_INDEX)
