@@ -60,8 +60,8 @@ class TaskStorage(Protocol):
         """Ids of tasks of any tenant that have come to their end by themselves, as ``due``."""
         ...
 
-    def open_in(self, session_id: str) -> Sequence[Task]:
-        """The tasks that are open in a session, the oldest first.
+    def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
+        """The oldest tasks that are open in a session, without their payloads.
 
         Which there are is eventually consistent, each of them is read consistently.
         """

@@ -15,11 +15,9 @@ from session_store.storage.client import Client, ConditionFailedError
 from session_store.storage.codec import Item, from_item, to_item
 from session_store.storage.expressions import Terms, is_admitted
 from session_store.storage.leases import lease_attributes, lease_from
-from session_store.storage.payload_attributes import payload_attribute, payload_from
+from session_store.storage.payload_attributes import NULL, payload_attribute, payload_from
 
 A: Final = Attribute
-NULL: Final = "null"
-"""The JSON text of an outcome that is not there yet."""
 
 
 class ClaimTable(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from session_store.domain.claim import ClaimGuard, admits
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
@@ -82,9 +84,10 @@ class MemoryTasks:
         found = sorted((at, task.task_id) for at, task in ends if at is not None and at <= now_ms)
         yield from _parts([task_id for _, task_id in found], 100)
 
-    def open_in(self, session_id: str) -> Sequence[Task]:
+    def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
         found = [task for task in self._all() if task.session_id == session_id and not task.is_settled]
-        return sorted(found, key=lambda task: (task.created_at, task.task_id))
+        oldest = sorted(found, key=lambda task: (task.created_at, task.task_id))[:limit]
+        return [replace(task, payload=None, result=None, error=None, comment=None) for task in oldest]
 
     def page(
         self, tenant: str, wanted: TaskFilter, *, now_ms: int, page: PageRequest[TaskPosition]

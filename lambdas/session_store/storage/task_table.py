@@ -15,6 +15,7 @@ from session_store.storage.codec import Item, from_item
 from session_store.storage.expressions import Terms, all_of, is_absent, stands_as
 from session_store.storage.settlements import TWIN_PAUSE, check_limits
 from session_store.storage.task_items import (
+    WITHOUT_PAYLOADS,
     Lane,
     new_task_put,
     task_from,
@@ -118,14 +119,17 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
             )
             yield from self._ids(DUE_INDEX.name, keys, terms, limit=OVERDUE)
 
-    def open_in(self, session_id: str) -> Sequence[Task]:
+    def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
         terms = Terms()
         keys = f"{terms.name(A.OPEN_IN)} = {terms.value(session_id)}"
         found: list[Task] = []
         for ids in self._ids(OPEN_INDEX.name, keys, terms, limit=OVERDUE):
-            there = self.read_all(ids)
+            items = self.client.get_all([task_key(task_id) for task_id in ids], only=WITHOUT_PAYLOADS)
+            there = {task.task_id: task for task in map(task_from, items)}
             found += [there[each] for each in ids if each in there and not there[each].is_settled]
-        return found
+            if len(found) >= limit:
+                break
+        return found[:limit]
 
     def _ids(
         self, index: str, keys: str, terms: Terms, *, limit: int, pages: int | None = None
