@@ -51,6 +51,24 @@ class Terms:
         return arguments
 
 
+def conditional_put(item: Item, *, table: str, terms: Terms, condition: str) -> dict[str, Any]:
+    """An item of a transaction. A refusal brings what was there (``TransactionRefusedError.held``)."""
+    return {
+        "Put": {
+            "TableName": table,
+            "Item": item,
+            "ConditionExpression": condition,
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            **terms.arguments(),
+        }
+    }
+
+
+def unconditional_put(item: Item, *, table: str) -> dict[str, Any]:
+    """An item of a transaction, whatever is there."""
+    return {"Put": {"TableName": table, "Item": item}}
+
+
 def all_of(*clauses: str) -> str:
     return " AND ".join(clauses)
 

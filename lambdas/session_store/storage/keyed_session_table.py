@@ -6,7 +6,7 @@ from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.session import Session
 from session_store.domain.session_write import SessionWrite
 from session_store.storage.client import Client, TransactionRefusedError
-from session_store.storage.expressions import Terms, is_absent
+from session_store.storage.expressions import Terms, conditional_put, is_absent
 from session_store.storage.keyed_writes import WRITE, write_once
 from session_store.storage.session_items import session_item
 from session_store.storage.session_updates import (
@@ -22,14 +22,8 @@ class KeyedSessionTable(Struct, frozen=True, kw_only=True):
 
     def create(self, session: Session, claim: KeyClaim) -> KeyClaim | None:
         terms = Terms()
-        put = {
-            "Put": {
-                "TableName": self.client.table,
-                "Item": session_item(session, shards=self.shards),
-                "ConditionExpression": is_absent(terms),
-                **terms.arguments(),
-            }
-        }
+        item = session_item(session, shards=self.shards)
+        put = conditional_put(item, table=self.client.table, terms=terms, condition=is_absent(terms))
         try:
             return write_once(self.client, put, claim)
         except TransactionRefusedError as refused:

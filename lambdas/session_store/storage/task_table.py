@@ -12,7 +12,7 @@ from session_store.schema import DUE_INDEX, OPEN_INDEX, QUEUE_INDEX, Attribute, 
 from session_store.storage.audit_items import audit_event_item
 from session_store.storage.client import ConditionFailedError, TokenUsedError, TransactionRefusedError
 from session_store.storage.codec import Item, from_item
-from session_store.storage.expressions import Terms, all_of, is_absent, stands_as
+from session_store.storage.expressions import Terms, all_of, is_absent, stands_as, unconditional_put
 from session_store.storage.settlements import TWIN_PAUSE, check_limits
 from session_store.storage.task_items import (
     Lane,
@@ -80,7 +80,7 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
         items = [task_put(settlement.task, settlement.guard, table=table, shards=shards)]
         items += [new_task_put(task, table=table, shards=shards) for task in settlement.followers]
         if settlement.event is not None:
-            items.append({"Put": {"TableName": self.audit_table, "Item": audit_event_item(settlement.event)}})
+            items.append(unconditional_put(audit_event_item(settlement.event), table=self.audit_table))
         return items
 
     def due(
