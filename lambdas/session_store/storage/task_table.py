@@ -13,6 +13,7 @@ from session_store.storage.audit_items import audit_event_item
 from session_store.storage.client import ConditionFailedError, TokenUsedError, TransactionRefusedError
 from session_store.storage.codec import Item, from_item
 from session_store.storage.expressions import Terms, all_of, is_absent, stands_as, unconditional_put
+from session_store.storage.leases import put_guarded
 from session_store.storage.settlements import TWIN_PAUSE, check_limits
 from session_store.storage.task_items import (
     Lane,
@@ -52,16 +53,8 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
         return None if item is None else task_from(item)
 
     def put(self, task: Task, guard: ClaimGuard) -> Refused[Task] | None:
-        terms = Terms()
-        condition = stands_as(terms, guard)
         item = task_item(task, shards=self.shards)
-        try:
-            self.client.put(item, ConditionExpression=condition, **terms.arguments())
-        except ConditionFailedError as failed:
-            if failed.item == item:
-                return None
-            return Refused(held=None if failed.item is None else task_from(failed.item))
-        return None
+        return put_guarded(self.client, item, guard, clause=stands_as, read=task_from)
 
     def settle(self, settlement: TaskSettlement) -> bool:
         items = self._items(settlement)
