@@ -12,7 +12,15 @@ from session_store.schema import DUE_INDEX, OPEN_INDEX, QUEUE_INDEX, Attribute, 
 from session_store.storage.audit_items import audit_event_item
 from session_store.storage.client import ConditionFailedError, TokenUsedError, TransactionRefusedError
 from session_store.storage.codec import Item, from_item
-from session_store.storage.expressions import Terms, all_of, is_absent, stands_as, unconditional_put
+from session_store.storage.expressions import (
+    Terms,
+    all_of,
+    is_absent,
+    is_equal,
+    is_home,
+    stands_as,
+    unconditional_put,
+)
 from session_store.storage.leases import put_guarded
 from session_store.storage.settlements import TWIN_PAUSE, check_limits
 from session_store.storage.task_items import (
@@ -91,11 +99,11 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
         for shard in shards:
             terms = Terms()
             keys = all_of(
-                f"{terms.name(A.TENANT)} = {terms.value(tenant)}",
-                f"{terms.name(A.HOME_REGION)} = {terms.value(region)}",
-                f"{terms.name(A.LANE)} = {terms.value(Lane.OPEN)}",
-                f"{terms.name(A.SHARD)} = {terms.value(shard)}",
-                f"{terms.name(A.QUEUE)} = {terms.value(queue)}",
+                is_equal(terms, A.TENANT, tenant),
+                is_home(terms, region),
+                is_equal(terms, A.LANE, Lane.OPEN),
+                is_equal(terms, A.SHARD, shard),
+                is_equal(terms, A.QUEUE, queue),
                 f"{terms.name(A.NEXT_AT)} <= {terms.value(iso(now_ms))}",
             )
             yield from self._ids(QUEUE_INDEX.name, keys, terms, limit=limit, pages=PAGES)
@@ -104,16 +112,16 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
         for shard in range(self.shards):
             terms = Terms()
             keys = all_of(
-                f"{terms.name(A.DUE)} = {terms.value(Due.TASK_END)}",
-                f"{terms.name(A.HOME_REGION)} = {terms.value(region)}",
-                f"{terms.name(A.SHARD)} = {terms.value(shard)}",
+                is_equal(terms, A.DUE, Due.TASK_END),
+                is_home(terms, region),
+                is_equal(terms, A.SHARD, shard),
                 f"{terms.name(A.DUE_FROM)} <= {terms.value(iso(now_ms))}",
             )
             yield from self._ids(DUE_INDEX.name, keys, terms, limit=OVERDUE)
 
     def open_in(self, session_id: str) -> Sequence[Task]:
         terms = Terms()
-        keys = f"{terms.name(A.OPEN_IN)} = {terms.value(session_id)}"
+        keys = is_equal(terms, A.OPEN_IN, session_id)
         found: list[Task] = []
         for ids in self._ids(OPEN_INDEX.name, keys, terms, limit=OVERDUE):
             there = self.read_all(ids)

@@ -19,7 +19,7 @@ from session_store.storage.child_items import (
     record_key,
 )
 from session_store.storage.codec import Item, from_attribute
-from session_store.storage.expressions import Terms, all_of, is_admitted, is_unsettled
+from session_store.storage.expressions import Terms, all_of, is_admitted, is_equal, is_unsettled
 from session_store.storage.leases import LEASE_ATTRIBUTES, put_guarded
 from session_store.storage.partition import query_partition
 from session_store.storage.session_items import metadata_key, session_from
@@ -59,10 +59,10 @@ class ToolCallTable(Settlements, frozen=True, kw_only=True):
 
     def unsettled(self, session_id: str) -> Sequence[Claim]:
         terms = Terms()
-        pk, prefix = terms.value(session_pk(session_id)), terms.value(CALL_SK_PREFIX)
         arguments: dict[str, Any] = {
             "KeyConditionExpression": all_of(
-                f"{terms.name(A.PK)} = {pk}", f"begins_with({terms.name(A.SK)}, {prefix})"
+                is_equal(terms, A.PK, session_pk(session_id)),
+                f"begins_with({terms.name(A.SK)}, {terms.value(CALL_SK_PREFIX)})",
             ),
             "FilterExpression": is_unsettled(terms),
             "ProjectionExpression": ", ".join(map(terms.name, LISTED)),
