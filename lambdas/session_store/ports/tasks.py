@@ -29,7 +29,7 @@ class TaskStorage(Protocol):
         ...
 
     def put(self, task: Task, guard: ClaimGuard) -> Refused[Task] | None:
-        """As ``ToolCallStorage.put``; one that finds its own work is written, too."""
+        """As ``ToolCallStorage.put``."""
         ...
 
     def settle(self, settlement: TaskSettlement) -> bool:

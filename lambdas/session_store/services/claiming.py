@@ -20,8 +20,6 @@ def stepped(
 ) -> Step[ClaimT]:
     """The step that was taken from ``held``, or from what turned out to be there.
 
-    Who is refused by the very claim that it wrote has written it: an answer was lost.
-
     Raises:
         StoreError: what ``judge`` says of what is there.
         ThrottledError: it changed at every turn.
@@ -31,7 +29,7 @@ def stepped(
         if step.guard is None:
             return step
         refused = put(step.claim, step.guard)
-        if refused is None or refused.held == step.claim:
+        if refused is None:
             return step
         held = refused.held
     raise ThrottledError

@@ -15,7 +15,7 @@ from session_store.domain.task_writes import TaskFilter
 from session_store.domain.times import from_iso, iso
 from session_store.schema import TASK_PK_PREFIX, TASK_SK, Attribute, Due, Entity, task_pk
 from session_store.storage.codec import Item, from_item, to_item
-from session_store.storage.expressions import Terms, is_absent, stands_as
+from session_store.storage.expressions import Terms, conditional_put, is_absent, stands_as
 from session_store.storage.ownership import author_attribute, author_from
 from session_store.storage.payload_attributes import NULL, payload_attribute, payload_from
 
@@ -185,26 +185,12 @@ def _moment(text: str | None) -> int | None:
 def new_task_put(task: Task, *, table: str, shards: int) -> dict[str, Any]:
     """A new task as an item of a transaction."""
     terms = Terms()
-    return {
-        "Put": {
-            "TableName": table,
-            "Item": task_item(task, shards=shards),
-            "ConditionExpression": is_absent(terms),
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-            **terms.arguments(),
-        }
-    }
+    item = task_item(task, shards=shards)
+    return conditional_put(item, table=table, terms=terms, condition=is_absent(terms))
 
 
 def task_put(task: Task, guard: ClaimGuard, *, table: str, shards: int) -> dict[str, Any]:
     """The next state of a task as an item of a transaction."""
     terms = Terms()
-    return {
-        "Put": {
-            "TableName": table,
-            "Item": task_item(task, shards=shards),
-            "ConditionExpression": stands_as(terms, guard),
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-            **terms.arguments(),
-        }
-    }
+    item = task_item(task, shards=shards)
+    return conditional_put(item, table=table, terms=terms, condition=stands_as(terms, guard))
