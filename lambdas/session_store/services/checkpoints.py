@@ -14,7 +14,6 @@ from session_store.domain.identifiers import check_message_id
 from session_store.domain.json_values import digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS, off_clock
 from session_store.domain.page import CheckpointPosition, Page, PageRequest
-from session_store.domain.payload import StoredPayload, payload_size
 from session_store.domain.session import WRITABLE, Session
 from session_store.domain.times import is_over
 from session_store.errors import (
@@ -25,12 +24,12 @@ from session_store.errors import (
     StoreError,
 )
 from session_store.ports import CheckpointStorage, Clock, Ids
-from session_store.schema import checkpoint_sk
 from session_store.services.access import SessionAccess
 from session_store.services.births import Birth
 from session_store.services.checkpoint_births import NewCheckpoint, asked, born, checkpoint_claim
 from session_store.services.key_claims import MISMATCH, birth_of
-from session_store.services.payloads import INLINE_LIMIT, Payloads
+from session_store.services.payload_parts import CHECKPOINTS
+from session_store.services.payloads import Payloads
 
 MOST_AT_ONCE: Final = 100
 """Checkpoints read at once on the way past expired ones to the newest."""
@@ -93,10 +92,14 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
                 raise refusal
             return held
         if claim is None:
-            return self.storage.put(self._stored(checkpoint))
+            (stored,) = CHECKPOINTS.stored(self.payloads, (checkpoint,))
+            return self.storage.put(stored)
         # An object whose name this attempt mints would be nobody's, were the key found to be used only then.
-        used = self._claimed(claim) if _is_large(checkpoint) else None
-        return used or self.storage.put_under_key(self._stored(checkpoint), claim)
+        used = self._claimed(claim) if CHECKPOINTS.has_large(checkpoint) else None
+        if used is not None:
+            return used
+        (stored,) = CHECKPOINTS.stored(self.payloads, (checkpoint,))
+        return self.storage.put_under_key(stored, claim)
 
     def _refusal(self, session: Session, new: NewCheckpoint, now_ms: int) -> StoreError | None:
         """Why nothing new may be stored; what is there already is a replay all the same."""
@@ -142,8 +145,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
             case Checkpoint():
                 if held.content_hash != checkpoint.content_hash:
                     raise ContentConflictError(checkpointId=held.checkpoint_id)
-                # As given again: what its item refers to need not be asked for.
-                return Added(checkpoint=replace(held, data=new.data), created=False)
+                return Added(checkpoint=CHECKPOINTS.as_given(held, data=new.data), created=False)
 
     def get(
         self, caller: Caller, session_id: str, checkpoint_id: str, *, namespace: str = "", at_least: int = 0
@@ -160,7 +162,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         found = self._alive(session_id, namespace, checkpoint_id)
         if found is None:
             raise NotFoundError
-        (opened,) = self._opened(session, (found,))
+        (opened,) = CHECKPOINTS.opened(self.payloads, (found,), home=session.home_region)
         self.access.used(caller, session)
         return opened
 
@@ -184,7 +186,10 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
     def newest_of(self, session: Session, namespace: str) -> Checkpoint | None:
         """The same of a session that was found, and None where there is none."""
         newest = self._newest(session.session_id, namespace)
-        return None if newest is None else self._opened(session, (newest,))[0]
+        if newest is None:
+            return None
+        (opened,) = CHECKPOINTS.opened(self.payloads, (newest,), home=session.home_region)
+        return opened
 
     def page(
         self,
@@ -203,7 +208,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         check_namespace(namespace, path="query namespace")
         session = self.access.found(caller, session_id, at_least=at_least)
         found = self.storage.page(session_id, namespace, page)
-        opened = self._opened(session, self._living(found.items))
+        opened = CHECKPOINTS.opened(self.payloads, self._living(found.items), home=session.home_region)
         self.access.used(caller, session)
         return replace(found, items=opened)
 
@@ -232,26 +237,3 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
             if given is not None:
                 check_message_id(given, path=f"$.{name}")
         self.payloads.check(new.data, path="$.data")
-
-    def _stored(self, checkpoint: Checkpoint) -> Checkpoint:
-        """The checkpoint as its item has it: what is too large for an item is in the bucket before it."""
-        if not _is_large(checkpoint):
-            return checkpoint
-        (data,) = self.payloads.stored(checkpoint.session_id, [(_sk(checkpoint), checkpoint.data)])
-        return replace(checkpoint, data=data)
-
-    def _opened(self, session: Session, found: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
-        """The checkpoints with the data that lie in the bucket."""
-        aside = [each for each in found if isinstance(each.data, StoredPayload)]
-        wanted = [(_sk(each), each.data) for each in aside]
-        values = self.payloads.opened(session.session_id, wanted, home=session.home_region)
-        by_id = {each.checkpoint_id: value for each, value in zip(aside, values, strict=True)}
-        return tuple(replace(each, data=by_id.get(each.checkpoint_id, each.data)) for each in found)
-
-
-def _is_large(checkpoint: Checkpoint) -> bool:
-    return payload_size(checkpoint.data) > INLINE_LIMIT
-
-
-def _sk(checkpoint: Checkpoint) -> str:
-    return checkpoint_sk(checkpoint.namespace, checkpoint.checkpoint_id)

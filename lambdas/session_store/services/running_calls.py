@@ -20,8 +20,8 @@ from session_store.errors import (
 )
 from session_store.ports import Clock, Ids, ToolCallStorage
 from session_store.services.access import SessionAccess
-from session_store.services.call_payloads import as_given, opened, stored
 from session_store.services.claiming import check_begin, check_lease, stepped
+from session_store.services.payload_parts import CLAIMS, RECORDS
 from session_store.services.payloads import OUTCOME_ROOM, Payloads
 
 
@@ -72,7 +72,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         except (SessionClosedError, SessionNotFoundError) as error:
             return self._settled_before(caller, session_id, new, error)
         now_ms = self.clock.now_ms()
-        fresh = stored(self.payloads, self._claim(caller, session, new, now_ms))
+        (fresh,) = CLAIMS.stored(self.payloads, [self._claim(caller, session, new, now_ms)])
 
         def judge(held: Claim | None) -> Step[Claim]:
             return begun(fresh, held, now_ms=now_ms)
@@ -135,9 +135,9 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
     def _begun(self, claim: Claim, new: NewCall, *, home: str) -> Begun:
         """The input is as given: it is the same."""
         if claim.status not in SETTLED:
-            return Begun(claim=as_given(claim, input=new.input), record=None)
-        kept = as_given(kept_record(self.storage, claim), input=new.input)
-        (record,) = opened(self.payloads, [kept], home=home)
+            return Begun(claim=CLAIMS.as_given(claim, input=new.input), record=None)
+        kept = RECORDS.as_given(kept_record(self.storage, claim), input=new.input)
+        (record,) = RECORDS.opened(self.payloads, [kept], home=home)
         return Begun(claim=claim, record=record)
 
     def _settled_before(self, caller: Caller, session_id: str, new: NewCall, error: StoreError) -> Begun:

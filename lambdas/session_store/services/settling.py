@@ -22,9 +22,9 @@ from session_store.errors import SessionClosedError
 from session_store.schema import session_pk
 from session_store.services.audit_events import AuditEvents
 from session_store.services.call_ends import CallEnd, Ending, Outcome, task_origin
-from session_store.services.call_payloads import stored
 from session_store.services.context import Context, off_time, refuse_conflicts
 from session_store.services.new_tasks import followers_of
+from session_store.services.payload_parts import MESSAGES, RECORDS
 from session_store.services.payloads import Payloads
 
 EVENTS: Final = {
@@ -73,7 +73,7 @@ class Settling(Struct, frozen=True, kw_only=True):
         write = self._write(end, session, token, now_ms)
         condition = self._condition(end, session, now_ms) if write is None else None
         if record is not None:
-            record = stored(self.payloads, replace(record, ttl=session.max_expires_at))
+            (record,) = RECORDS.stored(self.payloads, [replace(record, ttl=session.max_expires_at)])
         return Settlement(
             claim=step.claim if is_open else replace(step.claim, input=None),
             guard=guard,
@@ -82,7 +82,7 @@ class Settling(Struct, frozen=True, kw_only=True):
             token=token,
             write=write,
             condition=condition,
-            messages=tuple(self.context.stored(messages)),
+            messages=MESSAGES.stored(self.payloads, messages),
             tasks=followers_of(
                 end.caller,
                 end.change.tasks,

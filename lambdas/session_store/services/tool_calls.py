@@ -28,8 +28,8 @@ from session_store.ports import Clock, ToolCallStorage
 from session_store.schema import session_pk
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
-from session_store.services.call_payloads import PARTS, as_given, opened, stored
 from session_store.services.claiming import MEETINGS
+from session_store.services.payload_parts import CLAIMS, RECORDS
 from session_store.services.payloads import Payloads
 from session_store.services.running_calls import call_hash, check_call_id, kept_record
 
@@ -87,7 +87,8 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         _check_start(call, now_ms)
         event = self.events.of(caller, "ToolCallRecorded", pk=session_pk(session_id), at=now_ms)
         claim, record = _settled(session, call, author_of(caller), now_ms, event.operation_id)
-        recorded = self._written(claim, stored(self.payloads, record), event, call, now_ms)
+        (record,) = RECORDS.stored(self.payloads, [record])
+        recorded = self._written(claim, record, event, call, now_ms)
         self.access.used(caller, session)
         return recorded
 
@@ -158,10 +159,14 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         claim = sight.claim
         if claim is None or is_over(claim.ttl, self.clock.now_ms()):
             raise NotFoundError("There is no such tool call.")
-        call = claim if claim.status not in SETTLED else kept_record(self.storage, claim)
-        (whole,) = opened(self.payloads, [call], home=session.home_region)
+        whole = self._whole(claim, home=session.home_region)
         self.access.used(caller, session)
         return whole
+
+    def _whole(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
+        if claim.status not in SETTLED:
+            return CLAIMS.opened(self.payloads, [claim], home=home)[0]
+        return RECORDS.opened(self.payloads, [kept_record(self.storage, claim)], home=home)[0]
 
     def history(
         self,
@@ -178,13 +183,13 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         """
         session = self.access.found(caller, session_id, at_least=at_least)
         found = self.storage.page(session_id, page)
-        items = opened(self.payloads, found.items, home=session.home_region)
+        items = RECORDS.opened(self.payloads, found.items, home=session.home_region)
         return self.access.used(caller, session), replace(found, items=items)
 
     def _check(self, call: FinishedCall) -> None:
         check_call_id(call.tool_call_id)
         check_identifier(call.tool_name, path="$.toolName")
-        size = sum(self.payloads.check(getattr(call, part), path=f"$.{part}") for part in PARTS)
+        size = sum(self.payloads.check(getattr(call, part), path=f"$.{part}") for part in RECORDS.names)
         if call.output is not None and call.error is not None:
             raise InvalidRequestError("A call has an output or an error, not both", path="$.error")
         self.payloads.check_size(size, path="$")
@@ -242,4 +247,4 @@ def _check_start(call: FinishedCall, now_ms: int) -> None:
 
 def _as_given(record: ToolCallRecord, call: FinishedCall) -> ToolCallRecord:
     """A replay has what was given again: what its item refers to need not be asked for."""
-    return as_given(record, input=call.input, output=call.output, error=call.error)
+    return RECORDS.as_given(record, input=call.input, output=call.output, error=call.error)
