@@ -14,14 +14,13 @@ from session_store.domain.identifiers import check_message_id
 from session_store.domain.json_values import digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS, off_clock
 from session_store.domain.page import CheckpointPosition, Page, PageRequest
-from session_store.domain.session import WRITABLE, Session
+from session_store.domain.session import Session, writable
 from session_store.domain.times import is_over
 from session_store.errors import (
     ContentConflictError,
     InvalidRequestError,
     NotFoundError,
     SessionClosedError,
-    StoreError,
 )
 from session_store.ports import CheckpointStorage, Clock, Ids
 from session_store.services.access import SessionAccess
@@ -85,11 +84,12 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         self, session: Session, new: NewCheckpoint, checkpoint: Checkpoint, claim: KeyClaim | None
     ) -> KeyClaim | Checkpoint | None:
         """None when the checkpoint is stored now; else what makes it a replay, or a conflict."""
-        refusal = self._refusal(session, new, checkpoint.taken_at)
-        if refusal is not None:
+        try:
+            self._check_room(session, new, checkpoint.taken_at)
+        except (InvalidRequestError, SessionClosedError):
             held = self._held(new, checkpoint, claim)
             if held is None:
-                raise refusal
+                raise
             return held
         if claim is None:
             (stored,) = CHECKPOINTS.stored(self.payloads, (checkpoint,))
@@ -101,18 +101,20 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         (stored,) = CHECKPOINTS.stored(self.payloads, (checkpoint,))
         return self.storage.put_under_key(stored, claim)
 
-    def _refusal(self, session: Session, new: NewCheckpoint, now_ms: int) -> StoreError | None:
-        """Why nothing new may be stored; what is there already is a replay all the same."""
-        if session.status not in WRITABLE:
-            return SessionClosedError(status=session.status)
+    def _check_room(self, session: Session, new: NewCheckpoint, now_ms: int) -> None:
+        """Pass where it may be stored as a new one; what is there already is a replay all the same.
+
+        Raises:
+            InvalidRequestError, SessionClosedError
+        """
+        writable(session)
         if new.checkpoint_id is not None and off_clock(new.checkpoint_id, now_ms):
             detail = f"The time in a new checkpoint id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
-            return InvalidRequestError(detail, path="$.checkpointId")
+            raise InvalidRequestError(detail, path="$.checkpointId")
         parent = new.parent_id
         if parent and not self.storage.has(session.session_id, new.namespace, parent, now_ms=now_ms):
             detail = "There is no such checkpoint in this namespace of the session"
-            return InvalidRequestError(detail, path="$.parentId")
-        return None
+            raise InvalidRequestError(detail, path="$.parentId")
 
     def _held(
         self, new: NewCheckpoint, checkpoint: Checkpoint, claim: KeyClaim | None

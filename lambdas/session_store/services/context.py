@@ -12,12 +12,11 @@ from session_store.domain.identifiers import check_message_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS, Message, off_clock
 from session_store.domain.page import MessagePosition, Page, PageRequest
-from session_store.domain.session import WRITABLE, Session, author_of
+from session_store.domain.session import WRITABLE, Session, author_of, writable
 from session_store.errors import (
     ContentConflictError,
     InvalidRequestError,
     OutcomeUnknownError,
-    SessionClosedError,
 )
 from session_store.ports import Clock, Ids, MessageStorage
 from session_store.services.access import SessionAccess
@@ -110,8 +109,8 @@ class Context(Struct, frozen=True, kw_only=True):
             if given.message_id and (closed or off_clock(given.message_id, now_ms))
         ]
         known = self.storage.read_all(session.session_id, suspects) if suspects else {}
-        if closed and len(known) < len(messages):
-            raise SessionClosedError(status=session.status)
+        if len(known) < len(messages):
+            writable(session)
         for position, message in enumerate(messages):
             if message.message_id in suspects and message.message_id not in known:
                 raise off_time(position)

@@ -8,7 +8,7 @@ from session_store.domain.claim import SETTLED, ClaimStatus, Step, claim_ttl
 from session_store.domain.claim_steps import begun, extended
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
-from session_store.domain.session import WRITABLE, Session, Status, author_of, owner_of
+from session_store.domain.session import Session, Status, author_of, owner_of, writable
 from session_store.domain.tool_call import Claim, ToolCallRecord, lease_until, session_needed_until
 from session_store.errors import (
     NotFoundError,
@@ -68,7 +68,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         """
         self._check(new)
         try:
-            session = self._open(caller, session_id)
+            session = self.access.writable_at_home(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
             return self._settled_before(caller, session_id, new, error)
         now_ms = self.clock.now_ms()
@@ -96,9 +96,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             kept = self.access.kept_for(caller, session, until=session_needed_until(claim.lease_until_ms))
         except ThrottledError as error:
             raise OutcomeUnknownError from error
-        if kept.status not in WRITABLE:
-            raise SessionClosedError(status=kept.status)
-        return kept
+        return writable(kept)
 
     def _check(self, new: NewCall) -> None:
         check_call_id(new.tool_call_id)
@@ -106,12 +104,6 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         size = self.payloads.check(new.input, path="$.input")
         self.payloads.check_size(size, path="$.input", limit=self.payloads.limit - OUTCOME_ROOM)
         check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)
-
-    def _open(self, caller: Caller, session_id: str) -> Session:
-        session = self.access.found_at_home(caller, session_id)
-        if session.status not in WRITABLE:
-            raise SessionClosedError(status=session.status)
-        return session
 
     def _claim(self, caller: Caller, session: Session, new: NewCall, now_ms: int) -> Claim:
         until = lease_until(now_ms, lease_seconds=new.lease_seconds, session_ends=session.max_expires_at)

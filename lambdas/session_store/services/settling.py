@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from session_store.domain.claim import SETTLED, ClaimGuard, Step
 from session_store.domain.message import Message, off_clock
 from session_store.domain.payload import payload_size
-from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status, author_of
+from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status, author_of, writable
 from session_store.domain.session_write import (
     Advance,
     Guard,
@@ -18,7 +18,6 @@ from session_store.domain.session_write import (
 )
 from session_store.domain.settlement import CallSight, Settlement, settlement_token
 from session_store.domain.tool_call import Claim, ToolCallRecord
-from session_store.errors import SessionClosedError
 from session_store.schema import session_pk
 from session_store.services.audit_events import AuditEvents
 from session_store.services.call_ends import CallEnd, Ending, Outcome, task_origin
@@ -98,9 +97,7 @@ class Settling(Struct, frozen=True, kw_only=True):
         given = end.change.messages
         if not given:
             return []
-        if session.status not in WRITABLE:
-            raise SessionClosedError(status=session.status)
-        built = self.context.built(end.caller, session, given, now_ms=now_ms)
+        built = self.context.built(end.caller, writable(session), given, now_ms=now_ms)
         refuse_conflicts(built, sight.messages)
         for position, message in enumerate(built):
             is_new = message.message_id not in sight.messages

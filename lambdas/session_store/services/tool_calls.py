@@ -11,7 +11,7 @@ from session_store.domain.identifiers import check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
-from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
+from session_store.domain.session import Author, Session, author_of, owner_of
 from session_store.domain.settlement import Settlement
 from session_store.domain.times import is_over, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
@@ -80,7 +80,7 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         """
         self._check(call)
         try:
-            session = self._open(caller, session_id)
+            session = self.access.writable_at_home(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
             return self._replayed_after_the_end(caller, session_id, call, error)
         now_ms = self.clock.now_ms()
@@ -114,12 +114,6 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
                 return Recorded(record=_as_given(kept, call), created=True)
             held = self.storage.sight(claim.session_id, claim.tool_call_id).claim
         raise ThrottledError
-
-    def _open(self, caller: Caller, session_id: str) -> Session:
-        session = self.access.found_at_home(caller, session_id)
-        if session.status not in WRITABLE:
-            raise SessionClosedError(status=session.status)
-        return session
 
     def _replayed_after_the_end(
         self, caller: Caller, session_id: str, call: FinishedCall, error: StoreError
