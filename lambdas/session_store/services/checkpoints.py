@@ -12,7 +12,7 @@ from session_store.domain.claim import check_repeat
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.identifiers import check_message_id
 from session_store.domain.json_values import digest
-from session_store.domain.message import CLOCK_TOLERANCE_MS, off_clock
+from session_store.domain.message import check_on_clock
 from session_store.domain.page import CheckpointPosition, Page, PageRequest
 from session_store.domain.session import Session, writable
 from session_store.domain.times import is_over
@@ -108,9 +108,8 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
             InvalidRequestError, SessionClosedError
         """
         writable(session)
-        if new.checkpoint_id is not None and off_clock(new.checkpoint_id, now_ms):
-            detail = f"The time in a new checkpoint id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
-            raise InvalidRequestError(detail, path="$.checkpointId")
+        if new.checkpoint_id is not None:
+            check_on_clock(new.checkpoint_id, now_ms, path="$.checkpointId")
         parent = new.parent_id
         if parent and not self.storage.has(session.session_id, new.namespace, parent, now_ms=now_ms):
             detail = "There is no such checkpoint in this namespace of the session"

@@ -1,6 +1,6 @@
 """The transcript of a session."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import check_message_id
 from session_store.domain.json_values import JsonValue, digest
-from session_store.domain.message import CLOCK_TOLERANCE_MS, Message, off_clock
+from session_store.domain.message import Message, check_on_clock, off_clock
 from session_store.domain.page import MessagePosition, Page, PageRequest
 from session_store.domain.session import WRITABLE, Session, author_of, writable
 from session_store.errors import (
@@ -111,9 +111,7 @@ class Context(Struct, frozen=True, kw_only=True):
         known = self.storage.read_all(session.session_id, suspects) if suspects else {}
         if len(known) < len(messages):
             writable(session)
-        for position, message in enumerate(messages):
-            if message.message_id in suspects and message.message_id not in known:
-                raise off_time(position)
+        check_times(messages, new, known, now_ms=now_ms)
         return known
 
     def _put(self, messages: Sequence[Message], *, atomic: bool) -> dict[str, Message]:
@@ -192,10 +190,17 @@ class Context(Struct, frozen=True, kw_only=True):
         self.payloads.check_size(size, path="$.messages", limit=LARGEST)
 
 
-def off_time(position: int) -> InvalidRequestError:
-    """What a new message is refused with whose id is of another time."""
-    detail = f"The time in a new message id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
-    return InvalidRequestError(detail, path=f"$.messages[{position}].messageId")
+def check_times(
+    messages: Sequence[Message], new: Sequence[NewMessage], known: Container[str], *, now_ms: int
+) -> None:
+    """Judge the ids that ``new`` chose for what is not ``known`` to be there.
+
+    Raises:
+        InvalidRequestError: one is of another time.
+    """
+    for position, (message, given) in enumerate(zip(messages, new, strict=True)):
+        if given.message_id is not None and message.message_id not in known:
+            check_on_clock(message.message_id, now_ms, path=f"$.messages[{position}].messageId")
 
 
 def refuse_conflicts(messages: Sequence[Message], found: Mapping[str, Message]) -> None:

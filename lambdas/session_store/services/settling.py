@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.claim import SETTLED, ClaimGuard, Step
-from session_store.domain.message import Message, off_clock
+from session_store.domain.message import Message
 from session_store.domain.payload import payload_size
 from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status, author_of, writable
 from session_store.domain.session_write import (
@@ -21,7 +21,7 @@ from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.schema import session_pk
 from session_store.services.audit_events import AuditEvents
 from session_store.services.call_ends import CallEnd, Ending, Outcome, task_origin
-from session_store.services.context import Context, off_time, refuse_conflicts
+from session_store.services.context import Context, check_times, refuse_conflicts
 from session_store.services.new_tasks import followers_of
 from session_store.services.payload_parts import MESSAGES, RECORDS
 from session_store.services.payloads import Payloads
@@ -99,10 +99,7 @@ class Settling(Struct, frozen=True, kw_only=True):
             return []
         built = self.context.built(end.caller, writable(session), given, now_ms=now_ms)
         refuse_conflicts(built, sight.messages)
-        for position, message in enumerate(built):
-            is_new = message.message_id not in sight.messages
-            if is_new and given[position].message_id and off_clock(message.message_id, now_ms):
-                raise off_time(position)
+        check_times(built, given, sight.messages, now_ms=now_ms)
         return [message for message in built if message.message_id not in sight.messages]
 
     def _write(self, end: CallEnd, session: Session, token: str, now_ms: int) -> SessionWrite | None:
