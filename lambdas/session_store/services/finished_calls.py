@@ -22,7 +22,7 @@ from session_store.services.access import SessionAccess
 from session_store.services.call_ends import NO_CHANGE, CallEnd, Ending, Outcome, SessionChange, check_end
 from session_store.services.claiming import MEETINGS
 from session_store.services.payload_parts import CLAIMS, RECORDS
-from session_store.services.running_calls import kept_record
+from session_store.services.settled_calls import kept_record
 from session_store.services.settling import Settling
 
 
