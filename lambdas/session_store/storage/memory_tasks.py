@@ -11,9 +11,9 @@ from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
 from session_store.domain.task import Task, lapses_at, takeable_from
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
-from session_store.domain.times import is_over
 from session_store.ports import Refused
 from session_store.storage.codec import item_size
+from session_store.storage.memory_keys import held_key, other_operation
 from session_store.storage.memory_pages import paged
 from session_store.storage.task_items import Lane, lane_of, lanes_of, task_item
 from session_store.storage.task_lists import OF_SESSION
@@ -126,12 +126,11 @@ class MemoryKeyedTasks:
 
     def create(self, task: Task, claim: KeyClaim) -> KeyClaim | None:
         with self.memory.lock:
-            held = self.memory.keys.get(claim.key_hash)
-            if held is not None and not is_over(held.ttl, claim.started_at):
-                return None if held.operation_id == claim.operation_id else held
-            self.tasks.create(task)
-            self.memory.keys[claim.key_hash] = claim
-            return None
+            held = held_key(self.memory, claim)
+            if held is None:
+                self.tasks.create(task)
+                self.memory.keys[claim.key_hash] = claim
+            return other_operation(held, claim)
 
     def read_claim(self, key_hash: str) -> KeyClaim | None:
         with self.memory.lock:
