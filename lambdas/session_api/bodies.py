@@ -65,13 +65,6 @@ class DrainSessions(Body, frozen=True):
     within_seconds: Annotated[int, msgspec.Meta(ge=1, le=LONGEST_LIFE)]
 
 
-class RedriveLetters(Body, frozen=True):
-    """Both queues where ``queue`` names none; ``max`` letters at the most."""
-
-    queue: Literal["stream", "cleanup"] | None = None
-    max: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
-
-
 class NewMessageBody(Body, frozen=True):
     content: Any
     message_id: str | None = None
