@@ -32,6 +32,7 @@ WITHOUT_WRITES: Final = {
     ("GET", "/sessions"),
     ("GET", "/claims/{key}"),
     ("GET", "/tasks"),
+    ("GET", "/tasks/{taskId}"),
     ("GET", "/ops/expiring"),
     ("GET", "/ops/dlq"),
     ("POST", "/ops/dlq/redrive"),
