@@ -2,12 +2,12 @@
 
 import base64
 import json
-from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import asdict, replace
 
 from session_api.cursors import LAST_MS, decode_cursor, encode_cursor
 from session_store.domain.page import (
