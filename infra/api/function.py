@@ -19,6 +19,7 @@ STREAMS_URL: Final = "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"
 
 TABLE_ACTIONS: Final = (
     "dynamodb:BatchGetItem",
+    "dynamodb:ConditionCheckItem",
     "dynamodb:DeleteItem",
     "dynamodb:GetItem",
     "dynamodb:PutItem",

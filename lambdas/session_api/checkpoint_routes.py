@@ -46,9 +46,11 @@ def add_checkpoint(request: Request) -> Reply:
     `parentId` is a checkpoint of the same namespace. With an `Idempotency-Key` the same body again is
     answered as it was the first time.
     """
-    added = request.store.checkpoints.add(
-        request.caller, request.session_id, request.body.meaning(), key=request.key
-    )
+    caller, session_id, new = request.caller, request.session_id, request.body.meaning()
+    if request.key is None:
+        added = request.store.checkpoints.add(caller, session_id, new)
+    else:
+        added = request.store.keyed_checkpoints.add(caller, session_id, new, key=request.key)
     return Reply(
         value=checkpoint_answer(added.checkpoint),
         status=201 if added.created or added.by_key else 200,

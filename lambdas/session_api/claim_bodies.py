@@ -98,12 +98,12 @@ class Reconcile(Body, frozen=True):
 
     def status(self) -> ClaimStatus | None:
         """None: to be tried again."""
-        status = None if self.outcome == "retry" else ClaimStatus(self.outcome)
-        if self.output is not None and status is not ClaimStatus.COMPLETED:
-            raise InvalidRequestError("Only what is completed has an output", path="$.output")
-        if self.error is not None and status is not ClaimStatus.FAILED:
-            raise InvalidRequestError("Only what has failed has an error", path="$.error")
-        return status
+        if self.outcome != "retry":
+            return ClaimStatus(self.outcome)
+        for name in ("output", "error"):
+            if getattr(self, name) is not None:
+                raise InvalidRequestError("What is to be tried again has no outcome", path=f"$.{name}")
+        return None
 
     def outcome_of_call(self) -> Outcome | None:
         status = self.status()

@@ -23,6 +23,7 @@ from session_store.services.expiry_watch import ExpiryWatch
 from session_store.services.heartbeat import Heart
 from session_store.services.overdue_tasks import OverdueTasks
 from session_store.services.revocation import Revocations
+from session_store.services.task_access import TaskAccess
 from session_store.settings import (
     CleanupSettings,
     Settings,
@@ -38,7 +39,7 @@ from session_store.storage.payload_bucket import PayloadBucket
 from session_store.storage.quarantine_bucket import QuarantineBucket
 from session_store.storage.revocation_endpoint import RevocationEndpoint
 from session_store.storage.secrets_manager import SecretsManager
-from session_store.system import SystemClock
+from session_store.system import RandomIds, SystemClock
 
 
 def open_stream_consumer(settings: Settings, stream: StreamSettings) -> tuple[StreamConsumer, Quarantine]:
@@ -132,7 +133,8 @@ def open_expiry_watch(settings: Settings, watch: WatchSettings) -> tuple[ExpiryW
         region=settings.region,
         within=watch.within,
     )
-    tasks = OverdueTasks(storage=storage.tasks, clock=clock, deadline=deadline, region=settings.region)
+    access = TaskAccess(storage=storage.tasks, clock=clock, ids=RandomIds(), region=settings.region)
+    tasks = OverdueTasks(access=access, deadline=deadline)
     return sessions, tasks
 
 

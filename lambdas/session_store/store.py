@@ -21,6 +21,7 @@ from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
 from session_store.services.finished_calls import FinishedCalls
 from session_store.services.free_claims import FreeClaims, NewClaim
+from session_store.services.keyed_checkpoints import KeyedCheckpoints
 from session_store.services.keyed_sessions import KeyedSessions
 from session_store.services.keyed_tasks import KeyedTasks
 from session_store.services.payloads import Payloads
@@ -53,6 +54,7 @@ class Store(Struct, frozen=True, kw_only=True):
     keyed_sessions: KeyedSessions
     context: Context
     checkpoints: Checkpoints
+    keyed_checkpoints: KeyedCheckpoints
     tool_calls: ToolCalls
     running_calls: RunningCalls
     finished_calls: FinishedCalls
@@ -167,6 +169,7 @@ def store_on(
         keyed_sessions=KeyedSessions(storage=storage.keyed, sessions=sessions, access=access),
         context=context,
         checkpoints=checkpoints,
+        keyed_checkpoints=KeyedCheckpoints(storage=storage.checkpoints, checkpoints=checkpoints),
         tool_calls=ToolCalls(
             storage=storage.tool_calls, access=access, payloads=large, clock=clock, events=events
         ),

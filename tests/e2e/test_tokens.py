@@ -13,7 +13,7 @@ from local.emulator import ACCOUNT
 from local.issuer import Issuer
 from local.signed_http import Answer
 from tests.e2e.test_isolation import BODIES, CALL_ID, OPERATIONS, seen
-from tests.support.calls import UNKNOWN_ID, append, assert_problem, create, ids, tool_call
+from tests.support.calls import UNKNOWN_ID, append, assert_problem, create, ids, message_id, tool_call
 from tests.support.issuer import handmade
 from tests.support.logs import log_lines
 from tests.support.raw_table import session_table
@@ -145,7 +145,7 @@ def strangers(tokens: TokenStack) -> dict[str, Bearing]:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=[operation.name for operation in OPERATIONS])
 def test_a_stranger_learns_nothing(tokens: TokenStack, session_id: str, operation: Any) -> None:
-    target = operation.path.replace("{toolCallId}", CALL_ID)
+    target = operation.path.replace("{toolCallId}", CALL_ID).replace("{checkpointId}", message_id())
     body = BODIES[operation.name] if operation.takes_body else None
     headers = {"If-Match": "*"}
     for stranger in strangers(tokens).values():

@@ -30,7 +30,7 @@ def found(storage: Storage, session: Session, namespace: str = "") -> tuple[Chec
 
 
 def claim_of(checkpoint: Checkpoint) -> KeyClaim:
-    return a_key_claim(target=checkpoint.session_id)
+    return a_key_claim(target=checkpoint.checkpoint_id)
 
 
 def read(storage: Storage, checkpoint: Checkpoint) -> Checkpoint | None:

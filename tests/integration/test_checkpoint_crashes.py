@@ -83,7 +83,10 @@ class Scene:
     def add(self, new: NewCheckpoint, *, key: str | None) -> Added:
         """In a request of its own, so that no retry is taken for the request itself."""
         caller = replace(ALICE, request_id=secrets.token_hex(8))
-        return self.store.checkpoints.add(caller, self.session.session_id, new, key=key)
+        session_id = self.session.session_id
+        if key is None:
+            return self.store.checkpoints.add(caller, session_id, new)
+        return self.store.keyed_checkpoints.add(caller, session_id, new, key=key)
 
     def seen(self) -> list[Any]:
         """What any reader sees, each with its data whole."""

@@ -92,6 +92,16 @@ def test_what_is_there_is_told_to_who_is_refused(claims: Claims) -> None:
 
 
 @pytest.mark.parametrize("status", [ClaimStatus.COMPLETED, ClaimStatus.IN_PROGRESS])
+def test_a_write_that_finds_its_own_work_is_written(claims: Claims, status: ClaimStatus) -> None:
+    claims.put(claims.first, FREE)
+    after = replace(claims.first, status=status, lease_until_ms=NOW_MS + 90_000)
+    assert claims.put(after, UNTOUCHED) is None
+    there = claims.read()
+    assert claims.put(after, UNTOUCHED) is None
+    assert claims.read() == there
+
+
+@pytest.mark.parametrize("status", [ClaimStatus.COMPLETED, ClaimStatus.IN_PROGRESS])
 def test_an_expired_claim_is_none(claims: Claims, status: ClaimStatus) -> None:
     over = replace(claims.first, status=status, ttl=NOW_SECONDS)
     claims.put(over, FREE)

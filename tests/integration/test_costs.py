@@ -176,7 +176,7 @@ def test_a_keyed_checkpoint_is_two_round_trips_and_a_transaction_of_two_items(
 ) -> None:
     for replayed in (False, True):
         spending.reset()
-        added = store.checkpoints.add(ALICE, session_id, NewCheckpoint(data=1), key="k")
+        added = store.keyed_checkpoints.add(ALICE, session_id, NewCheckpoint(data=1), key="k")
         assert added.by_key is replayed
         assert spending.calls == {"GetItem": 1, "TransactWriteItems": 1}
         if not replayed:

@@ -432,7 +432,6 @@ CASES: Final = [
         send=lambda scene: scene.call("POST", f"{TASKS}/claim", taking(scene)),
         moves=False,
     ),
-    a_case("read an overdue approval", "GET", TASK, tasks_of(TaskStatus.EXPIRED), moves=False),
     task_case("heartbeat", task_renewed, leaseSeconds=200),
     task_case("complete", tasks_of(TaskStatus.COMPLETED), result=1),
     task_case("complete", followed, "a task with another", result=1, next=True),

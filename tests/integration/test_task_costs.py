@@ -5,6 +5,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.domain.page import PageRequest
 from session_store.domain.task import Task, TaskKind, TaskStatus
@@ -204,6 +205,6 @@ def test_a_run_with_nothing_overdue_is_a_query_of_each_shard(
     on_dynamodb: Storage, store: Store, spending: Spending, tables: Settings
 ) -> None:
     region = "region-where-nothing-is"
-    clock, deadline = store.tasks.access.clock, store.deadline
-    OverdueTasks(storage=on_dynamodb.tasks, clock=clock, deadline=deadline, region=region).run(request_id="r")
+    access = replace(store.tasks.access, storage=on_dynamodb.tasks, region=region)
+    OverdueTasks(access=access, deadline=store.deadline).run(request_id="r")
     assert (spending.calls, spending.write_units) == ({"Query": tables.status_shards}, 0)

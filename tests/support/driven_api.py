@@ -73,7 +73,7 @@ def drive_api(module: Any, ground: Ground) -> None:
     twice = {"messages": [{"content": "late", "messageId": message_id()} for _ in range(2)], "atomic": True}
     _succeed({str(n): api.call("POST", f"/sessions/{session_id}/context", twice) for n in (1, 2)})
     again = api.call("PUT", f"/sessions/{session_id}/tool-calls/early", tool_call())
-    _run_calls(api, f"/sessions/{session_id}/tool-calls")
+    _run_calls(api, f"/sessions/{session_id}")
     _claim_keys(api)
     _tasks(api, session_id)
     _checkpoints(api, session_id)
@@ -101,11 +101,12 @@ def drive_api(module: Any, ground: Ground) -> None:
     _every_route(api)
 
 
-def _run_calls(api: InHand, path: str) -> None:
-    """One that completes with a change of its session, one that fails, one that nobody hears of."""
+def _run_calls(api: InHand, session: str) -> None:
+    """One changes its session, one expects it as it is, one fails, of one nobody hears."""
+    path = f"{session}/tool-calls"
     fences = {
         call_id: api.call("POST", path, running_call(call_id, attemptId="a")).json["fence"]
-        for call_id in ("completes", "fails", "runs")
+        for call_id in ("completes", "expects", "fails", "runs")
     }
     done = {
         "fence": fences["completes"],
@@ -118,6 +119,13 @@ def _run_calls(api: InHand, path: str) -> None:
         {
             "complete": api.call("POST", f"{path}/completes/complete", done),
             "again": api.call("POST", f"{path}/completes/complete", done),
+        }
+    )
+    version = api.call("GET", session).json["version"]
+    expected = {"fence": fences["expects"], "output": 1, "expectedVersion": version}
+    _succeed(
+        {
+            "expect": api.call("POST", f"{path}/expects/complete", expected),
             "fail": api.call("POST", f"{path}/fails/fail", {"fence": fences["fails"], "error": 1}),
             "heartbeat": api.call("POST", f"{path}/runs/heartbeat", beat),
         }

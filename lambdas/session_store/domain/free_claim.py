@@ -4,10 +4,10 @@ from typing import Final
 
 from session_store.domain.claim import DAY, LeasedClaim, claim_ttl
 from session_store.domain.idempotency_key import key_hash
-from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Owner
 from session_store.domain.times import seconds
-from session_store.domain.tool_call import TOKEN_LENGTH
+from session_store.domain.tokens import token_of
 from session_store.domain.window import LONGEST_LIFE
 
 ROUTE: Final = "/claims"
@@ -42,4 +42,4 @@ def free_claim_ttl(*, lease_until_ms: int, retain: int, now_ms: int) -> int:
 
 def downstream_token(claim: FreeClaim) -> str:
     """The same for every attempt; another once the claim has expired and its key begins anew."""
-    return digest(["claim", claim.key_hash, claim.started_at])[:TOKEN_LENGTH]
+    return token_of("claim", claim.key_hash, claim.started_at)

@@ -23,7 +23,7 @@ _KEY: Final = re.compile(KEY_PATTERN).fullmatch
 class KeyClaim(Struct, frozen=True, kw_only=True):
     """That a key was used. Written with the work, or not at all, and so settled from the start.
 
-    ``operation_id`` is the write's own, ``target`` the id of the session or task that it made or changed.
+    ``operation_id`` is the write's own, ``target`` the id of what it made or changed.
     """
 
     key_hash: str

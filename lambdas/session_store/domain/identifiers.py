@@ -66,10 +66,10 @@ def check_task_id(value: str) -> str:
     return value
 
 
-def check_session_id(value: str) -> str:
+def check_session_id(value: str, *, path: str = "sessionId") -> str:
     """Raises InvalidRequestError unless ``value`` has the form of an id that this store mints."""
     if not _SESSION_ID(value):
-        raise InvalidRequestError("Not the form of a session id", path="sessionId")
+        raise InvalidRequestError("Not the form of a session id", path=path)
     return value
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from session_store.domain.identifiers import message_time
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
+from session_store.errors import InvalidRequestError
 
 CLOCK_TOLERANCE_MS: Final = 5 * 60 * 1000
 MAX_BATCH: Final = 25
@@ -30,3 +31,14 @@ class Message(Struct, frozen=True, kw_only=True):
 def off_clock(message_id: str, now_ms: int) -> bool:
     """Whether the id's time is more than five minutes off, so that it would sort far from its neighbours."""
     return abs(message_time(message_id) - now_ms) > CLOCK_TOLERANCE_MS
+
+
+def check_on_clock(message_id: str, now_ms: int, *, path: str) -> None:
+    """Pass where an id may be one of something new.
+
+    Raises:
+        InvalidRequestError: its time is ``off_clock``.
+    """
+    if off_clock(message_id, now_ms):
+        detail = f"The time in a new id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
+        raise InvalidRequestError(detail, path=path)

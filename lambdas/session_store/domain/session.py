@@ -10,7 +10,7 @@ from session_store.domain.caller import Caller
 from session_store.domain.json_values import JsonValue
 from session_store.domain.times import is_over, seconds
 from session_store.domain.window import Window, window_from
-from session_store.errors import SessionNotFoundError
+from session_store.errors import SessionClosedError, SessionNotFoundError
 
 
 class Status(StrEnum):
@@ -112,4 +112,15 @@ def readable(session: Session | None, *, owner: Owner, now_ms: int) -> Session:
     """
     if session is None or session.owner != owner or is_over(session.ttl, now_ms):
         raise SessionNotFoundError
+    return session
+
+
+def writable(session: Session) -> Session:
+    """The session, if it takes anything new.
+
+    Raises:
+        SessionClosedError: it is closing, or closed.
+    """
+    if session.status not in WRITABLE:
+        raise SessionClosedError(status=session.status)
     return session

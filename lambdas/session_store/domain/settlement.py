@@ -6,12 +6,12 @@ from msgspec import Struct, field
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.claim import ClaimGuard
-from session_store.domain.json_values import digest
 from session_store.domain.message import Message
 from session_store.domain.session import Session
 from session_store.domain.session_write import Guard, SessionWrite
 from session_store.domain.task import Task
-from session_store.domain.tool_call import TOKEN_LENGTH, Claim, ToolCallRecord
+from session_store.domain.tokens import token_of
+from session_store.domain.tool_call import Claim, ToolCallRecord
 
 
 class Settlement(Struct, frozen=True, kw_only=True):
@@ -43,4 +43,4 @@ class CallSight(Struct, frozen=True, kw_only=True):
 
 def settlement_token(claim: Claim, *, fence: int, operation: str, outcome_hash: str) -> str:
     """What makes a resent transaction the same one, for ten minutes; the conditions guard for ever after."""
-    return digest([claim.session_id, claim.tool_call_id, fence, operation, outcome_hash])[:TOKEN_LENGTH]
+    return token_of(claim.session_id, claim.tool_call_id, fence, operation, outcome_hash)

@@ -91,7 +91,7 @@ def failed(
     if last:
         return _over(step, now_ms, error=error)
     pause = back_off(step.claim.attempts) if retry_in is None else retry_in
-    again = replace(step.claim, error=error, worker=None, next_at=now_ms + pause * MILLIS)
+    again = replace(step.claim, error=error, next_at=now_ms + pause * MILLIS)
     return replace(step, claim=again)
 
 
@@ -134,16 +134,23 @@ def decided(
 
 
 def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
-    """The end that comes by itself; None where it has not come."""
+    """The end that comes by itself, at its time, whenever it is written; None where it has not come."""
     at = lapses_at(task)
     if at is None or now_ms < at:
         return None
-    if task.kind is TaskKind.APPROVAL:
-        step = overruled(task, status=TaskStatus.EXPIRED, outcome_hash="", author=author, now_ms=now_ms)
-        return _over(step, now_ms)
-    step = overruled(task, status=TaskStatus.FAILED, outcome_hash="", author=author, now_ms=now_ms)
+    approval = task.kind is TaskKind.APPROVAL
+    status = TaskStatus.EXPIRED if approval else TaskStatus.FAILED
+    step = _over(overruled(task, status=status, outcome_hash="", author=author, now_ms=at), at)
+    if approval:
+        return step
     reason = Lapse.LEASE if task.attempts >= MAX_ATTEMPTS else Lapse.DEADLINE
-    return _over(step, now_ms, error={"reason": reason.value})
+    return replace(step, claim=replace(step.claim, error={"reason": reason.value}))
+
+
+def by_now(task: Task, now_ms: int) -> Task:
+    """The task as everybody is to see it: over where its end has come, written or not."""
+    step = lapsed(task, author=task.author, now_ms=now_ms)
+    return task if step is None else step.claim
 
 
 def _over(step: Step[Task], now_ms: int, **told: JsonValue) -> Step[Task]:

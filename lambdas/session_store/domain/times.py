@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 MILLIS: Final = 1000
+LATEST: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999, after which text order would not be time order."""
 
 
 def seconds(at_ms: int) -> int:

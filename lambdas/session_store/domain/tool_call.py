@@ -5,16 +5,14 @@ from typing import Final
 from msgspec import Struct
 
 from session_store.domain.claim import DAY, MIN_LEASE, ClaimStatus, LeasedClaim
-from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
 from session_store.domain.times import MILLIS
+from session_store.domain.tokens import token_of
 
 MAX_DURATION_MS: Final = DAY * MILLIS
 LEASE_RESERVE: Final = 60
 """Seconds that a session outlives the lease of any call in it."""
-
-TOKEN_LENGTH: Final = 36
-"""The longest token that AWS's own services take."""
 
 
 class Claim(LeasedClaim, frozen=True, kw_only=True):
@@ -63,4 +61,4 @@ def session_needed_until(lease_until_ms: int) -> int:
 
 def downstream_token(claim: Claim) -> str:
     """What the tool hands to a service that takes idempotency keys: the same for every attempt."""
-    return digest(["tool-call", claim.session_id, claim.tool_call_id])[:TOKEN_LENGTH]
+    return token_of("tool-call", claim.session_id, claim.tool_call_id)

@@ -12,12 +12,11 @@ from session_store.domain.free_claim import FreeClaim
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Status
 from session_store.domain.state_operations import StateOperations
-from session_store.errors import StoreError
 from session_store.in_process import free_work, tool_call
 from session_store.in_process.free_work import HeldKey
 from session_store.in_process.lease import Lease
 from session_store.in_process.tool_call import HeldCall
-from session_store.in_process.work import BEGIN_AGAIN, Terms, failure_of, looks
+from session_store.in_process.work import BEGIN_AGAIN, NO_FAILURES, Terms, failure_of, looks
 from session_store.services.call_ends import SessionChange
 from session_store.services.context import NewMessage
 from session_store.services.finished_calls import Finished
@@ -68,6 +67,9 @@ class AwaitedWork(Protocol):
     @property
     def finished(self) -> bool: ...
 
+    @property
+    def may_have_failed(self) -> bool: ...
+
     def check_settled(self) -> None: ...
 
     async def fail(self, error: JsonValue) -> object: ...
@@ -111,7 +113,7 @@ async def held(
         try:
             yield work
         except terms.failures as error:
-            if not work.finished and not isinstance(error, StoreError):
+            if work.may_have_failed and not isinstance(error, NO_FAILURES):
                 await work.fail(failure_of(error))
             raise
     work.check_settled()

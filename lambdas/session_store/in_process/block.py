@@ -27,8 +27,17 @@ class Block(Generic[WorkT, AwaitedT]):
     ) -> None:
         self._blocking = blocking
         self._make_awaited = awaited
+        self._entered = False
+
+    def _enter(self) -> None:
+        """One attempt has one fence: entered again, the block would do its work under it a second time."""
+        if self._entered:
+            message = "A block is entered once; make another"
+            raise RuntimeError(message)
+        self._entered = True
 
     def __enter__(self) -> WorkT:
+        self._enter()
         return self._blocking.__enter__()
 
     def __exit__(
@@ -40,6 +49,7 @@ class Block(Generic[WorkT, AwaitedT]):
         return self._blocking.__exit__(kind, error, trace)
 
     async def __aenter__(self) -> AwaitedT:
+        self._enter()
         self._awaited = self._make_awaited()
         return await self._awaited.__aenter__()
 

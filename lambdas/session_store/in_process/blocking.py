@@ -7,9 +7,8 @@ from contextlib import contextmanager, nullcontext
 from typing import Final, Protocol, TypeVar
 
 from session_store.domain.json_values import JsonValue
-from session_store.errors import StoreError
 from session_store.in_process.lease import Lease
-from session_store.in_process.work import BEGIN_AGAIN, Terms, failure_of, looks
+from session_store.in_process.work import BEGIN_AGAIN, NO_FAILURES, Terms, failure_of, looks
 
 PATIENCE: Final = 3.0
 """Seconds that the end of a block waits for a renewal under way; it does no harm later."""
@@ -21,6 +20,9 @@ class BlockingWork(Protocol):
 
     @property
     def finished(self) -> bool: ...
+
+    @property
+    def may_have_failed(self) -> bool: ...
 
     def check_settled(self) -> None: ...
 
@@ -65,7 +67,7 @@ def held(
         try:
             yield work
         except terms.failures as error:
-            if not work.finished and not isinstance(error, StoreError):
+            if work.may_have_failed and not isinstance(error, NO_FAILURES):
                 work.fail(failure_of(error))
             raise
     work.check_settled()

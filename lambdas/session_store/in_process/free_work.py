@@ -56,6 +56,7 @@ class HeldKey(Work):
         self._steps = steps
 
     def _end(self, outcome: ClaimOutcome) -> FreeClaim:
+        self._end_asked = True
         claim = self._steps.end(self.fence, outcome)
         self._settled = claim
         return claim

@@ -76,6 +76,7 @@ class HeldCall(Work):
         self._steps = steps
 
     def _end(self, outcome: Outcome, change: SessionChange = NO_CHANGE) -> Finished:
+        self._end_asked = True
         finished = self._steps.end(self.fence, outcome, change)
         self._settled = finished.record
         return finished

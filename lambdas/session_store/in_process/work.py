@@ -7,7 +7,13 @@ from msgspec import Struct
 
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.json_values import JsonValue
-from session_store.errors import InProgressError, OutcomeUnknownError, UnsettledError, WorkFailedError
+from session_store.errors import (
+    InProgressError,
+    OutcomeUnknownError,
+    StoreError,
+    UnsettledError,
+    WorkFailedError,
+)
 from session_store.in_process.lease import RENEW_FOR, Lease
 
 FIRST_LOOK: Final = 0.25
@@ -37,6 +43,10 @@ def looks(wait: float) -> Iterator[float]:
         yield min(pause, wait)
         wait -= pause
         pause = min(LONGEST_LOOK, pause * 2)
+
+
+NO_FAILURES: Final = (StoreError, UnsettledError, WorkFailedError)
+"""What the store, or another block, has to say is no failure of the work."""
 
 
 def failure_of(error: Exception) -> JsonValue:
@@ -69,6 +79,12 @@ class Work:
         self.downstream_token: Final = downstream_token
         """For a service that takes idempotency keys: the same for every attempt. 36 hex digits."""
         self._settled = settled
+        self._end_asked = False
+
+    @property
+    def may_have_failed(self) -> bool:
+        """Whether an exception may still mean that nothing came of it: no outcome was asked to be written."""
+        return not self.finished and not self._end_asked
 
     @property
     def finished(self) -> bool:

@@ -24,7 +24,10 @@ class Refused(Struct, Generic[ClaimT], frozen=True, kw_only=True):
 
 class ToolCallStorage(Protocol):
     def put(self, claim: Claim, guard: ClaimGuard) -> Refused[Claim] | None:
-        """Write the claim if what is there is what the guard asks for. None when written."""
+        """Write the claim if what is there is what the guard asks for.
+
+        None when written: by this request, or where it finds its own work, by one whose answer was lost.
+        """
         ...
 
     def settle(self, settlement: Settlement) -> bool:

@@ -29,7 +29,7 @@ class TaskStorage(Protocol):
         ...
 
     def put(self, task: Task, guard: ClaimGuard) -> Refused[Task] | None:
-        """As ``ToolCallStorage.put``; one that finds its own work is written, too."""
+        """As ``ToolCallStorage.put``."""
         ...
 
     def settle(self, settlement: TaskSettlement) -> bool:
@@ -60,8 +60,8 @@ class TaskStorage(Protocol):
         """Ids of tasks of any tenant that have come to their end by themselves, as ``due``."""
         ...
 
-    def open_in(self, session_id: str) -> Sequence[Task]:
-        """The tasks that are open in a session, the oldest first.
+    def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
+        """The oldest tasks that are open in a session, without their payloads.
 
         Which there are is eventually consistent, each of them is read consistently.
         """

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.identifiers import check_session_id
-from session_store.domain.session import SLIDING, Session, author_of, owner_of, readable
+from session_store.domain.session import SLIDING, Session, author_of, owner_of, readable, writable
 from session_store.domain.session_write import Guard
 from session_store.domain.slide import Slide
 from session_store.domain.window import Window
@@ -42,6 +42,14 @@ class SessionAccess(Struct, frozen=True, kw_only=True):
             MisdirectedError
         """
         return self.seen_at_home(caller, self.sessions.read(check_session_id(session_id)))
+
+    def writable_at_home(self, caller: Caller, session_id: str) -> Session:
+        """As ``found_at_home``, where it takes anything new.
+
+        Raises:
+            MisdirectedError, SessionClosedError, SessionNotFoundError
+        """
+        return writable(self.found_at_home(caller, session_id))
 
     def seen(self, caller: Caller, there: Session | None, *, at_least: int = 0) -> Session:
         """What was read, if it is the caller's and has not ended.

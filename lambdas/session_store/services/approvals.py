@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from session_store.domain.caller import NO_SUBJECT, Caller, Permission
 from session_store.domain.claim import Step
 from session_store.domain.session import author_of
-from session_store.domain.task import MAX_COMMENT, Task, TaskKind, TaskStatus
+from session_store.domain.task import DECISIONS, MAX_COMMENT, Task, TaskKind, TaskStatus
 from session_store.domain.task_steps import decided
 from session_store.domain.task_writes import TaskSettlement
 from session_store.errors import ForbiddenError, InvalidRequestError, ThrottledError
@@ -38,6 +38,8 @@ class Approvals(Struct, frozen=True, kw_only=True):
         check_permission(caller, Permission.APPROVER)
         if caller.subject == NO_SUBJECT:
             raise ForbiddenError("An approval is decided by a named subject.")
+        if decision not in DECISIONS:
+            raise InvalidRequestError("Must be approved or rejected", path="$.decision")
         if comment is not None and len(comment) > MAX_COMMENT:
             raise InvalidRequestError(f"At most {MAX_COMMENT} characters", path="$.comment")
         for _ in range(MEETINGS):

@@ -16,6 +16,7 @@ from session_store.domain.session_write import ADVANCE_STATE
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.tool_call import Claim
 from session_store.errors import InvalidRequestError
+from session_store.services.claiming import check_outcome
 from session_store.services.context import Context, NewMessage
 from session_store.services.new_tasks import NewTask, Origin, check_followers, follower_ids
 from session_store.services.running_calls import check_call_id
@@ -132,6 +133,7 @@ def check_end(end: CallEnd, context: Context) -> None:
     check_session_id(end.session_id)
     check_call_id(end.tool_call_id)
     if end.outcome is not None:
+        check_outcome(end.outcome.status, output=end.outcome.output, error=end.outcome.error)
         context.payloads.check(end.outcome.output, path="$.output")
         context.payloads.check(end.outcome.error, path="$.error")
     context.check(end.change.messages)

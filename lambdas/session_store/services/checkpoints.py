@@ -8,14 +8,10 @@ from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.checkpoint import Checkpoint, check_namespace
-from session_store.domain.claim import check_repeat
-from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.identifiers import check_message_id
-from session_store.domain.json_values import digest
-from session_store.domain.message import CLOCK_TOLERANCE_MS, off_clock
+from session_store.domain.message import check_on_clock
 from session_store.domain.page import CheckpointPosition, Page, PageRequest
-from session_store.domain.payload import StoredPayload, payload_size
-from session_store.domain.session import WRITABLE, Session
+from session_store.domain.session import Session, writable
 from session_store.domain.times import is_over
 from session_store.errors import (
     ContentConflictError,
@@ -25,12 +21,10 @@ from session_store.errors import (
     StoreError,
 )
 from session_store.ports import CheckpointStorage, Clock, Ids
-from session_store.schema import checkpoint_sk
 from session_store.services.access import SessionAccess
-from session_store.services.births import Birth
-from session_store.services.checkpoint_births import NewCheckpoint, asked, born, checkpoint_claim
-from session_store.services.key_claims import MISMATCH, birth_of
-from session_store.services.payloads import INLINE_LIMIT, Payloads
+from session_store.services.checkpoint_births import NewCheckpoint, born
+from session_store.services.payload_parts import CHECKPOINTS
+from session_store.services.payloads import Payloads
 
 MOST_AT_ONCE: Final = 100
 """Checkpoints read at once on the way past expired ones to the newest."""
@@ -46,6 +40,14 @@ class Added(Struct, frozen=True, kw_only=True):
     by_key: bool = False
 
 
+class Draft(Struct, frozen=True, kw_only=True):
+    """A checkpoint as it is to be, and the session that it was asked for in."""
+
+    session: Session
+    new: NewCheckpoint
+    checkpoint: Checkpoint
+
+
 class Checkpoints(Struct, frozen=True, kw_only=True):
     storage: CheckpointStorage
     access: SessionAccess
@@ -53,97 +55,64 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
     clock: Clock
     ids: Ids
 
-    def add(self, caller: Caller, session_id: str, new: NewCheckpoint, *, key: str | None = None) -> Added:
-        """Store a checkpoint, once for its id and once for a key.
+    def add(self, caller: Caller, session_id: str, new: NewCheckpoint) -> Added:
+        """Store a checkpoint, once for its id.
 
         One whose id is there with the same content is a replay and a success, whatever has become of
-        the session's status and of its parent; so is one whose key was used for the same. The key is the
-        session's own.
+        the session's status and of its parent.
 
         Raises:
             ContentConflictError: the id is there with another content.
-            IdempotencyMismatchError: the key was used for another checkpoint.
             InvalidRequestError: malformed, a new id five minutes off, or a parent that is not there.
             SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
+        draft = self.draft(caller, session_id, new)
+        refusal = self.refusal(draft)
+        held = self.storage.put(self.stored(draft)) if refusal is None else self.there(draft, refusal)
+        added = answer(draft, held)
+        self.access.used(caller, draft.session)
+        return added
+
+    def draft(self, caller: Caller, session_id: str, new: NewCheckpoint) -> Draft:
+        """Raises InvalidRequestError, MisdirectedError, PayloadTooLargeError, SessionNotFoundError."""
         self._check(new)
         session = self.access.found_at_home(caller, session_id)
         now_ms = self.clock.now_ms()
-        # What names the attempt names the checkpoint too, where the caller does not: so a claim tells it.
-        birth = Birth(
-            session_id=session_id,
-            operation_id=self.ids.message_id(now_ms),
-            at=now_ms,
-            region=session.home_region,
-        )
-        checkpoint = born(caller, session, new, birth)
-        claim = None if key is None else checkpoint_claim(caller, new, birth, key=key)
-        added = self._added(caller, session, new, checkpoint, self._kept(session, new, checkpoint, claim))
-        self.access.used(caller, session)
-        return added
+        checkpoint_id = new.checkpoint_id or self.ids.message_id(now_ms)
+        checkpoint = born(caller, session, new, checkpoint_id=checkpoint_id, at=now_ms)
+        return Draft(session=session, new=new, checkpoint=checkpoint)
 
-    def _kept(
-        self, session: Session, new: NewCheckpoint, checkpoint: Checkpoint, claim: KeyClaim | None
-    ) -> KeyClaim | Checkpoint | None:
-        """None when the checkpoint is stored now; else what makes it a replay, or a conflict."""
-        refusal = self._refusal(session, new, checkpoint.taken_at)
-        if refusal is not None:
-            held = self._held(new, checkpoint, claim)
-            if held is None:
-                raise refusal
-            return held
-        if claim is None:
-            return self.storage.put(self._stored(checkpoint))
-        # An object whose name this attempt mints would be nobody's, were the key found to be used only then.
-        used = self._claimed(claim) if _is_large(checkpoint) else None
-        return used or self.storage.put_under_key(self._stored(checkpoint), claim)
+    def refusal(self, draft: Draft) -> StoreError | None:
+        """Why it may not be stored as a new one; what is there already is a replay all the same."""
+        try:
+            self._check_room(draft)
+        except (InvalidRequestError, SessionClosedError) as error:
+            return error
+        return None
 
-    def _refusal(self, session: Session, new: NewCheckpoint, now_ms: int) -> StoreError | None:
-        """Why nothing new may be stored; what is there already is a replay all the same."""
-        if session.status not in WRITABLE:
-            return SessionClosedError(status=session.status)
-        if new.checkpoint_id is not None and off_clock(new.checkpoint_id, now_ms):
-            detail = f"The time in a new checkpoint id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
-            return InvalidRequestError(detail, path="$.checkpointId")
+    def _check_room(self, draft: Draft) -> None:
+        session, new, now_ms = writable(draft.session), draft.new, draft.checkpoint.taken_at
+        if new.checkpoint_id is not None:
+            check_on_clock(new.checkpoint_id, now_ms, path="$.checkpointId")
         parent = new.parent_id
         if parent and not self.storage.has(session.session_id, new.namespace, parent, now_ms=now_ms):
             detail = "There is no such checkpoint in this namespace of the session"
-            return InvalidRequestError(detail, path="$.parentId")
-        return None
+            raise InvalidRequestError(detail, path="$.parentId")
 
-    def _held(
-        self, new: NewCheckpoint, checkpoint: Checkpoint, claim: KeyClaim | None
-    ) -> KeyClaim | Checkpoint | None:
-        """What is there already under the key, or the id; read only where nothing new may be stored."""
-        held = None if claim is None else self._claimed(claim)
-        if held is not None or new.checkpoint_id is None:
-            return held
-        return self._alive(checkpoint.session_id, checkpoint.namespace, new.checkpoint_id)
+    def there(self, draft: Draft, refusal: StoreError) -> Checkpoint:
+        """What is there already under the id that the caller chose; else ``refusal`` is raised."""
+        new = draft.new
+        if new.checkpoint_id is None:
+            raise refusal
+        held = self._alive(draft.session.session_id, new.namespace, new.checkpoint_id)
+        if held is None:
+            raise refusal
+        return held
 
-    def _claimed(self, claim: KeyClaim) -> KeyClaim | None:
-        held = self.storage.read_claim(claim.key_hash)
-        return None if held is None or is_over(held.ttl, claim.started_at) else held
-
-    def _added(
-        self,
-        caller: Caller,
-        session: Session,
-        new: NewCheckpoint,
-        checkpoint: Checkpoint,
-        held: KeyClaim | Checkpoint | None,
-    ) -> Added:
-        match held:
-            case None:
-                return Added(checkpoint=checkpoint, created=True)
-            case KeyClaim():
-                check_repeat(held, input_hash=digest(asked(new)), mismatch=MISMATCH)
-                first = born(caller, session, new, birth_of(held))
-                return Added(checkpoint=first, created=False, by_key=True)
-            case Checkpoint():
-                if held.content_hash != checkpoint.content_hash:
-                    raise ContentConflictError(checkpointId=held.checkpoint_id)
-                # As given again: what its item refers to need not be asked for.
-                return Added(checkpoint=replace(held, data=new.data), created=False)
+    def stored(self, draft: Draft) -> Checkpoint:
+        """The checkpoint as its item has it: what is too large for that is in the bucket by now."""
+        (checkpoint,) = CHECKPOINTS.stored(self.payloads, (draft.checkpoint,))
+        return checkpoint
 
     def get(
         self, caller: Caller, session_id: str, checkpoint_id: str, *, namespace: str = "", at_least: int = 0
@@ -160,7 +129,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         found = self._alive(session_id, namespace, checkpoint_id)
         if found is None:
             raise NotFoundError
-        (opened,) = self._opened(session, (found,))
+        (opened,) = CHECKPOINTS.opened(self.payloads, (found,), home=session.home_region)
         self.access.used(caller, session)
         return opened
 
@@ -184,7 +153,10 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
     def newest_of(self, session: Session, namespace: str) -> Checkpoint | None:
         """The same of a session that was found, and None where there is none."""
         newest = self._newest(session.session_id, namespace)
-        return None if newest is None else self._opened(session, (newest,))[0]
+        if newest is None:
+            return None
+        (opened,) = CHECKPOINTS.opened(self.payloads, (newest,), home=session.home_region)
+        return opened
 
     def page(
         self,
@@ -203,7 +175,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         check_namespace(namespace, path="query namespace")
         session = self.access.found(caller, session_id, at_least=at_least)
         found = self.storage.page(session_id, namespace, page)
-        opened = self._opened(session, self._living(found.items))
+        opened = CHECKPOINTS.opened(self.payloads, self._living(found.items), home=session.home_region)
         self.access.used(caller, session)
         return replace(found, items=opened)
 
@@ -233,25 +205,15 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
                 check_message_id(given, path=f"$.{name}")
         self.payloads.check(new.data, path="$.data")
 
-    def _stored(self, checkpoint: Checkpoint) -> Checkpoint:
-        """The checkpoint as its item has it: what is too large for an item is in the bucket before it."""
-        if not _is_large(checkpoint):
-            return checkpoint
-        (data,) = self.payloads.stored(checkpoint.session_id, [(_sk(checkpoint), checkpoint.data)])
-        return replace(checkpoint, data=data)
 
-    def _opened(self, session: Session, found: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
-        """The checkpoints with the data that lie in the bucket."""
-        aside = [each for each in found if isinstance(each.data, StoredPayload)]
-        wanted = [(_sk(each), each.data) for each in aside]
-        values = self.payloads.opened(session.session_id, wanted, home=session.home_region)
-        by_id = {each.checkpoint_id: value for each, value in zip(aside, values, strict=True)}
-        return tuple(replace(each, data=by_id.get(each.checkpoint_id, each.data)) for each in found)
+def answer(draft: Draft, held: Checkpoint | None) -> Added:
+    """``held``: what was there under the id; None: it is stored now.
 
-
-def _is_large(checkpoint: Checkpoint) -> bool:
-    return payload_size(checkpoint.data) > INLINE_LIMIT
-
-
-def _sk(checkpoint: Checkpoint) -> str:
-    return checkpoint_sk(checkpoint.namespace, checkpoint.checkpoint_id)
+    Raises:
+        ContentConflictError: another content is there.
+    """
+    if held is None:
+        return Added(checkpoint=draft.checkpoint, created=True)
+    if held.content_hash != draft.checkpoint.content_hash:
+        raise ContentConflictError(checkpointId=held.checkpoint_id)
+    return Added(checkpoint=CHECKPOINTS.as_given(held, data=draft.new.data), created=False)

@@ -1,6 +1,6 @@
 """The transcript of a session."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -10,20 +10,18 @@ from msgspec.structs import replace
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import check_message_id
 from session_store.domain.json_values import JsonValue, digest
-from session_store.domain.message import CLOCK_TOLERANCE_MS, Message, off_clock
+from session_store.domain.message import Message, check_on_clock, off_clock
 from session_store.domain.page import MessagePosition, Page, PageRequest
-from session_store.domain.payload import StoredPayload, payload_size
-from session_store.domain.session import WRITABLE, Session, author_of
+from session_store.domain.session import WRITABLE, Session, author_of, writable
 from session_store.errors import (
     ContentConflictError,
     InvalidRequestError,
     OutcomeUnknownError,
-    SessionClosedError,
 )
 from session_store.ports import Clock, Ids, MessageStorage
-from session_store.schema import message_sk
 from session_store.services.access import SessionAccess
-from session_store.services.payloads import INLINE_LIMIT, LARGEST, Payloads
+from session_store.services.payload_parts import MESSAGES
+from session_store.services.payloads import LARGEST, Payloads
 
 PARALLEL_PUTS: Final = 8
 
@@ -71,13 +69,14 @@ class Context(Struct, frozen=True, kw_only=True):
         if atomic:
             refuse_conflicts(messages, known)
         missing = [message for message in messages if message.message_id not in known]
-        held = self._put(self.stored(missing), atomic=atomic) if missing else {}
+        held = self._put(MESSAGES.stored(self.payloads, missing), atomic=atomic) if missing else {}
         found = {**known, **held}
         refuse_conflicts(messages, found)
         self.access.used(caller, session)
         return Appended(
             messages=tuple(
-                _as_given(found.get(message.message_id, message), message) for message in messages
+                MESSAGES.as_given(found.get(message.message_id, message), content=message.content)
+                for message in messages
             ),
             created=len(messages) - len(found),
         )
@@ -110,11 +109,9 @@ class Context(Struct, frozen=True, kw_only=True):
             if given.message_id and (closed or off_clock(given.message_id, now_ms))
         ]
         known = self.storage.read_all(session.session_id, suspects) if suspects else {}
-        if closed and len(known) < len(messages):
-            raise SessionClosedError(status=session.status)
-        for position, message in enumerate(messages):
-            if message.message_id in suspects and message.message_id not in known:
-                raise off_time(position)
+        if len(known) < len(messages):
+            writable(session)
+        check_times(messages, new, known, now_ms=now_ms)
         return known
 
     def _put(self, messages: Sequence[Message], *, atomic: bool) -> dict[str, Message]:
@@ -168,7 +165,7 @@ class Context(Struct, frozen=True, kw_only=True):
         """
         session = self.access.found(caller, session_id, at_least=at_least)
         found = self.storage.page(session_id, page)
-        opened = self._opened(session, found.items)
+        opened = MESSAGES.opened(self.payloads, found.items, home=session.home_region)
         self.access.used(caller, session)
         return replace(found, items=opened)
 
@@ -192,44 +189,18 @@ class Context(Struct, frozen=True, kw_only=True):
             seen.add(message.message_id)
         self.payloads.check_size(size, path="$.messages", limit=LARGEST)
 
-    def stored(self, messages: Sequence[Message]) -> list[Message]:
-        """The messages as their items have them: what is too large for an item is in the bucket before it."""
-        sizes = [payload_size(message.content) for message in messages]
-        large = [message for message, size in zip(messages, sizes, strict=True) if size > INLINE_LIMIT]
-        if not large:
-            return list(messages)
-        stored = self.payloads.stored(
-            large[0].session_id, [(message_sk(message.message_id), message.content) for message in large]
-        )
-        by_id = {message.message_id: each for message, each in zip(large, stored, strict=True)}
-        return [
-            replace(message, content=by_id.get(message.message_id, message.content)) for message in messages
-        ]
 
-    def _opened(self, session: Session, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """The messages with the contents that lie in the bucket."""
-        wanted = {
-            message.message_id: message.content
-            for message in messages
-            if isinstance(message.content, StoredPayload)
-        }
-        keys = [(message_sk(id_), stored) for id_, stored in wanted.items()]
-        values = self.payloads.opened(session.session_id, keys, home=session.home_region)
-        by_id = dict(zip(wanted, values, strict=True))
-        return tuple(
-            replace(message, content=by_id.get(message.message_id, message.content)) for message in messages
-        )
+def check_times(
+    messages: Sequence[Message], new: Sequence[NewMessage], known: Container[str], *, now_ms: int
+) -> None:
+    """Judge the ids that ``new`` chose for what is not ``known`` to be there.
 
-
-def off_time(position: int) -> InvalidRequestError:
-    """What a new message is refused with whose id is of another time."""
-    detail = f"The time in a new message id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
-    return InvalidRequestError(detail, path=f"$.messages[{position}].messageId")
-
-
-def _as_given(found: Message, given: Message) -> Message:
-    """A replay has the content that was given again: what its item refers to need not be asked for."""
-    return replace(found, content=given.content) if isinstance(found.content, StoredPayload) else found
+    Raises:
+        InvalidRequestError: one is of another time.
+    """
+    for position, (message, given) in enumerate(zip(messages, new, strict=True)):
+        if given.message_id is not None and message.message_id not in known:
+            check_on_clock(message.message_id, now_ms, path=f"$.messages[{position}].messageId")
 
 
 def refuse_conflicts(messages: Sequence[Message], found: Mapping[str, Message]) -> None:

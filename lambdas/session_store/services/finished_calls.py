@@ -20,9 +20,9 @@ from session_store.errors import (
 from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
 from session_store.services.call_ends import NO_CHANGE, CallEnd, Ending, Outcome, SessionChange, check_end
-from session_store.services.call_payloads import as_given, opened
 from session_store.services.claiming import MEETINGS
-from session_store.services.running_calls import kept_record
+from session_store.services.payload_parts import CLAIMS, RECORDS
+from session_store.services.settled_calls import kept_record
 from session_store.services.settling import Settling
 
 
@@ -123,7 +123,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
             session = self.access.seen_at_home(end.caller, sight.session)
             now_ms = self.clock.now_ms()
             step = end.step(claim, now_ms=now_ms)
-            (whole,) = opened(self.settling.payloads, [step.claim], home=session.home_region)
+            (whole,) = CLAIMS.opened(self.settling.payloads, [step.claim], home=session.home_region)
             if step.guard is None:
                 return Finished(claim=whole, record=None, session=session, done=False)
             try:
@@ -140,7 +140,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
         """However the session is: what was done before stands."""
         record = self._as_sent(end, kept_record(self.storage, claim))
         home = self.settling.payloads.region if there is None else there.home_region
-        (whole,) = opened(self.settling.payloads, [record], home=home)
+        (whole,) = RECORDS.opened(self.settling.payloads, [record], home=home)
         try:
             session = self.access.used(end.caller, self.access.seen_at_home(end.caller, there))
         except SessionNotFoundError:
@@ -153,7 +153,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
         if after is not None:
             after = self.access.used(end.caller, after)
         kept = settlement.record
-        record = None if kept is None else as_given(self._as_sent(end, kept), input=whole.input)
+        record = None if kept is None else RECORDS.as_given(self._as_sent(end, kept), input=whole.input)
         claim = replace(settlement.claim, input=whole.input)
         return Finished(
             claim=claim,
@@ -166,7 +166,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
 
     def _as_sent(self, end: CallEnd, record: ToolCallRecord) -> ToolCallRecord:
         sent = end.outcome
-        return record if sent is None else as_given(record, output=sent.output, error=sent.error)
+        return record if sent is None else RECORDS.as_given(record, output=sent.output, error=sent.error)
 
     def _after_commit(self, end: CallEnd) -> Session | None:
         """A transaction returns no values. What cannot be read now has been written all the same."""

@@ -29,7 +29,7 @@ from session_store.errors import (
     NotFoundError,
 )
 from session_store.ports import ClaimStorage, Clock, Ids
-from session_store.services.claiming import check_begin, check_lease, stepped
+from session_store.services.claiming import check_begin, check_lease, check_outcome, stepped
 from session_store.services.payloads import OUTCOME_ROOM, check_inline
 
 
@@ -123,6 +123,7 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
             FencedError, IdempotencyMismatchError, NotFoundError, InvalidRequestError, MisdirectedError,
             PayloadTooLargeError
         """
+        self._check(outcome)
         now_ms = self.clock.now_ms()
         judged = partial(
             settled,
@@ -145,6 +146,7 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
             InProgressError, FencedError, IdempotencyMismatchError, NotFoundError, InvalidRequestError,
             MisdirectedError, PayloadTooLargeError
         """
+        self._check(outcome)
         now_ms = self.clock.now_ms()
         judged = partial(
             reconciled,
@@ -164,6 +166,11 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
         if claim is None or standing(claim, now_ms=self.clock.now_ms()) is Standing.FREE:
             raise NotFoundError("There is no such claim.")
         return claim
+
+    @staticmethod
+    def _check(outcome: ClaimOutcome | None) -> None:
+        if outcome is not None:
+            check_outcome(outcome.status, output=outcome.output, error=outcome.error)
 
     def _stepped(
         self, caller: Caller, key: str, judge: Callable[[FreeClaim | None], Step[FreeClaim]]
@@ -188,9 +195,7 @@ def _finished(step: Step[FreeClaim], outcome: ClaimOutcome | None, now_ms: int) 
     claim = replace(step.claim, ttl=max(step.claim.ttl, ttl))
     if outcome is None or claim.status not in SETTLED:
         return replace(step, claim=claim)
-    failed = outcome.status is ClaimStatus.FAILED
-    given = {"$.error": outcome.error} if failed else {"$.output": outcome.output}
-    check_inline(given, beside=payload_size(claim.input))
+    check_inline({"$.output": outcome.output, "$.error": outcome.error}, beside=payload_size(claim.input))
     done = replace(claim, output=outcome.output, error=outcome.error, completed_at=now_ms)
     return replace(step, claim=done)
 

@@ -1,15 +1,11 @@
 """The claim that goes with a write under an idempotency key."""
 
-from typing import Final
-
 from session_store.domain.caller import Caller
-from session_store.domain.claim import ClaimStatus
+from session_store.domain.claim import ClaimStatus, check_repeat
 from session_store.domain.idempotency_key import KeyClaim, check_key, key_hash, key_ttl
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import author_of, owner_of
-from session_store.services.births import Birth
-
-MISMATCH: Final = "The key was used before with another request."
+from session_store.domain.times import is_over
 
 
 def key_claim(
@@ -43,25 +39,16 @@ def key_claim(
     )
 
 
-def session_claim(caller: Caller, birth: Birth, *, route: str, key: str, made_of: JsonValue) -> KeyClaim:
-    """As ``key_claim``, of a session or what lies in one."""
-    return key_claim(
-        caller,
-        route=route,
-        key=key,
-        made_of=made_of,
-        target=birth.session_id,
-        operation_id=birth.operation_id,
-        at=birth.at,
-        region=birth.region,
-    )
+def check_same(held: KeyClaim, claim: KeyClaim) -> None:
+    """Pass where the key was used before for what ``claim`` is for.
+
+    Raises:
+        IdempotencyMismatchError
+    """
+    mismatch = "The key was used before with another request."
+    check_repeat(held, input_hash=claim.input_hash, mismatch=mismatch)
 
 
-def birth_of(claim: KeyClaim) -> Birth:
-    """Of the write that the claim went with."""
-    return Birth(
-        session_id=claim.target,
-        operation_id=claim.operation_id,
-        at=claim.started_at,
-        region=claim.region,
-    )
+def living(held: KeyClaim | None, now_ms: int) -> KeyClaim | None:
+    """The claim that was read, unless its time is over."""
+    return None if held is None or is_over(held.ttl, now_ms) else held

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import check_repeat
+from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Session
 from session_store.domain.state_operations import StateOperations
@@ -13,7 +13,7 @@ from session_store.errors import OutcomeUnknownError, ThrottledError
 from session_store.ports import KeyedStorage
 from session_store.services.access import SessionAccess
 from session_store.services.births import Birth, NewSession, born
-from session_store.services.key_claims import MISMATCH, birth_of, session_claim
+from session_store.services.key_claims import check_same, key_claim
 from session_store.services.sessions import Sessions
 
 
@@ -41,14 +41,12 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
         """
         birth = self.sessions.birth()
         session = born(caller, new, birth)
-        claim = session_claim(
-            caller, birth, route=f"POST /sessions {birth.region}", key=key, made_of=_input(new)
-        )
+        claim = _claim(caller, birth, route=f"POST /sessions {birth.region}", key=key, made_of=_input(new))
         held = self.storage.create(session, claim)
         if held is None:
             return Once(session=session, replayed=False)
-        check_repeat(held, input_hash=claim.input_hash, mismatch=MISMATCH)
-        return Once(session=born(caller, new, birth_of(held)), replayed=True)
+        check_same(held, claim)
+        return Once(session=born(caller, new, _birth_of(held)), replayed=True)
 
     def change_state(
         self,
@@ -77,12 +75,35 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
         )
         change = [operations.set, list(operations.remove), operations.increment, operations.append, version]
         route = f"PATCH /sessions/{session_id}/state"
-        claim = session_claim(caller, birth, route=route, key=key, made_of=change)
+        claim = _claim(caller, birth, route=route, key=key, made_of=change)
         held = self.storage.write(write, claim)
         if held is not None:
-            check_repeat(held, input_hash=claim.input_hash, mismatch=MISMATCH)
+            check_same(held, claim)
         session = _known(lambda: self.access.found_at_home(caller, session_id))
         return Once(session=self.access.used(caller, session), replayed=held is not None)
+
+
+def _claim(caller: Caller, birth: Birth, *, route: str, key: str, made_of: JsonValue) -> KeyClaim:
+    return key_claim(
+        caller,
+        route=route,
+        key=key,
+        made_of=made_of,
+        target=birth.session_id,
+        operation_id=birth.operation_id,
+        at=birth.at,
+        region=birth.region,
+    )
+
+
+def _birth_of(claim: KeyClaim) -> Birth:
+    """Of the write that the claim went with."""
+    return Birth(
+        session_id=claim.target,
+        operation_id=claim.operation_id,
+        at=claim.started_at,
+        region=claim.region,
+    )
 
 
 def _known(read: Callable[[], Session]) -> Session:

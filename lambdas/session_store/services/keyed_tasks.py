@@ -3,13 +3,11 @@
 from msgspec import Struct
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import check_repeat
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.task import Task
-from session_store.domain.times import is_over
 from session_store.errors import MisdirectedError, SessionNotFoundError
 from session_store.ports import KeyedTaskStorage
-from session_store.services.key_claims import MISMATCH, key_claim
+from session_store.services.key_claims import check_same, key_claim, living
 from session_store.services.new_tasks import NewTask, TaskBirth, check_new, task_of
 from session_store.services.tasks import Tasks
 
@@ -40,8 +38,8 @@ class KeyedTasks(Struct, frozen=True, kw_only=True):
         try:
             session = self.tasks.session_of(caller, new)
         except (MisdirectedError, SessionNotFoundError):
-            held = self.storage.read_claim(claim.key_hash)
-            if held is None or is_over(held.ttl, birth.at):
+            held = living(self.storage.read_claim(claim.key_hash), birth.at)
+            if held is None:
                 raise
             return self._replayed(caller, new, claim, held)
         task = task_of(caller, new, birth)
@@ -65,6 +63,6 @@ class KeyedTasks(Struct, frozen=True, kw_only=True):
         )
 
     def _replayed(self, caller: Caller, new: NewTask, claim: KeyClaim, held: KeyClaim) -> OnceTask:
-        check_repeat(held, input_hash=claim.input_hash, mismatch=MISMATCH)
+        check_same(held, claim)
         birth = TaskBirth(task_id=held.target, at=held.started_at, region=held.region)
         return OnceTask(task=task_of(caller, new, birth), replayed=True)

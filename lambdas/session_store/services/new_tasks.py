@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from session_store.domain.caller import NO_SUBJECT, Caller
 from session_store.domain.claim import DAY
-from session_store.domain.identifiers import check_identifier, follower_id
+from session_store.domain.identifiers import check_identifier, check_session_id, follower_id
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import author_of
 from session_store.domain.task import (
@@ -18,8 +18,9 @@ from session_store.domain.task import (
     TaskKind,
     TaskStatus,
 )
+from session_store.domain.times import LATEST, iso
 from session_store.errors import ForbiddenError, InvalidRequestError
-from session_store.services.payloads import check_inline
+from session_store.services.payloads import OUTCOME_ROOM, check_inline
 
 
 class NewTask(Struct, frozen=True, kw_only=True):
@@ -69,7 +70,14 @@ def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
         ForbiddenError: an approval by nobody in particular: whoever decides it must be another.
     """
     check_identifier(new.queue, path=f"{at}.queue")
-    check_inline({f"{at}.payload": new.payload})
+    check_inline({f"{at}.payload": new.payload}, beside=OUTCOME_ROOM)
+    if new.session_id is not None:
+        check_session_id(new.session_id, path=f"{at}.sessionId")
+    for name, moment in (("dueAt", new.due_at), ("deadline", new.deadline)):
+        if moment is not None and not 0 <= moment <= LATEST:
+            raise InvalidRequestError(f"Must lie between 1970 and {iso(LATEST)}", path=f"{at}.{name}")
+    if None not in (new.due_at, new.deadline) and (new.deadline or 0) < (new.due_at or 0):
+        raise InvalidRequestError("Must not lie before dueAt", path=f"{at}.deadline")
     if not 1 <= new.retain_days <= LONGEST_RETENTION_DAYS:
         detail = f"Must be 1 to {LONGEST_RETENTION_DAYS} days"
         raise InvalidRequestError(detail, path=f"{at}.retainDays")

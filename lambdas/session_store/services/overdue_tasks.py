@@ -7,7 +7,7 @@ from msgspec import Struct
 from session_store.deadline import Deadline
 from session_store.domain.session import Author
 from session_store.domain.task_steps import lapsed
-from session_store.ports import Clock, TaskStorage
+from session_store.services.task_access import TaskAccess
 
 PRINCIPAL: Final = "session-store expiry-watch"
 MOST: Final = 2000
@@ -25,10 +25,8 @@ class Lapsed(Struct, frozen=True, kw_only=True):
 
 
 class OverdueTasks(Struct, frozen=True, kw_only=True):
-    storage: TaskStorage
-    clock: Clock
+    access: TaskAccess
     deadline: Deadline
-    region: str
 
     def run(self, *, request_id: str) -> Lapsed:
         """End what is at home here and has come to its end by itself.
@@ -36,13 +34,15 @@ class OverdueTasks(Struct, frozen=True, kw_only=True):
         What somebody took, decided or ended meanwhile is left to them.
         """
         author = Author(principal=PRINCIPAL, request_id=request_id)
+        access, storage = self.access, self.access.storage
         ended = met = 0
-        for task_ids in self.storage.overdue(region=self.region, now_ms=self.clock.now_ms()):
-            for task in self.storage.read_all(task_ids).values():
+        for task_ids in storage.overdue(region=access.region, now_ms=access.clock.now_ms()):
+            for task in storage.read_all(task_ids).values():
                 if met == MOST or self.deadline.remaining() < RESERVE:
                     return Lapsed(ended=ended, more=True)
                 met += 1
-                step = lapsed(task, author=author, now_ms=self.clock.now_ms())
+                over = lapsed(task, author=author, now_ms=access.clock.now_ms())
+                step = None if over is None else access.stamped(over)
                 if step is not None and step.guard is not None:
-                    ended += self.storage.put(step.claim, step.guard) is None
+                    ended += storage.put(step.claim, step.guard) is None
         return Lapsed(ended=ended, more=False)

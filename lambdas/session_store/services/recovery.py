@@ -16,7 +16,8 @@ from session_store.services.tasks import Tasks
 class Found(Struct, frozen=True, kw_only=True):
     """Calls that somebody runs or that may be begun anew, and those to be looked into first.
 
-    Claims are without their inputs, the oldest first. ``checkpoint``: the newest of one namespace.
+    Claims are without their inputs, the oldest first; tasks are the oldest hundred, without their
+    payloads. ``checkpoint``: the newest of one namespace.
     """
 
     in_flight: tuple[Claim, ...]
@@ -42,10 +43,10 @@ class Recovery(Struct, frozen=True, kw_only=True):
         session = self.access.found(caller, session_id, at_least=at_least)
         now_ms = self.clock.now_ms()
         claims = sorted(self.calls.unsettled(session_id), key=lambda claim: claim.started_at)
-        unknown = [claim for claim in claims if standing(claim, now_ms=now_ms) is Standing.UNKNOWN]
+        stands = [(claim, standing(claim, now_ms=now_ms) is Standing.UNKNOWN) for claim in claims]
         found = Found(
-            in_flight=tuple(claim for claim in claims if claim not in unknown),
-            outcome_unknown=tuple(unknown),
+            in_flight=tuple(claim for claim, unknown in stands if not unknown),
+            outcome_unknown=tuple(claim for claim, unknown in stands if unknown),
             open_tasks=tuple(self.tasks.open_of(session_id)),
             checkpoint=self.checkpoints.newest_of(session, namespace),
         )

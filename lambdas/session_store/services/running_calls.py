@@ -8,21 +8,20 @@ from session_store.domain.claim import SETTLED, ClaimStatus, Step, claim_ttl
 from session_store.domain.claim_steps import begun, extended
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
-from session_store.domain.session import WRITABLE, Session, Status, author_of, owner_of
+from session_store.domain.session import Session, Status, author_of, writable
 from session_store.domain.tool_call import Claim, ToolCallRecord, lease_until, session_needed_until
 from session_store.errors import (
-    NotFoundError,
     OutcomeUnknownError,
     SessionClosedError,
     SessionNotFoundError,
-    StoreError,
     ThrottledError,
 )
 from session_store.ports import Clock, Ids, ToolCallStorage
 from session_store.services.access import SessionAccess
-from session_store.services.call_payloads import as_given, opened, stored
 from session_store.services.claiming import check_begin, check_lease, stepped
+from session_store.services.payload_parts import CLAIMS, RECORDS
 from session_store.services.payloads import OUTCOME_ROOM, Payloads
+from session_store.services.settled_calls import check_input, kept_record, settled_before
 
 
 class NewCall(Struct, frozen=True, kw_only=True):
@@ -38,6 +37,10 @@ class NewCall(Struct, frozen=True, kw_only=True):
     @property
     def input_hash(self) -> str:
         return call_hash(self.tool_name, self.input)
+
+    def check_repeats(self, claim: Claim) -> None:
+        """As ``AskedCall.check_repeats``."""
+        check_input(claim, input_hash=self.input_hash)
 
 
 class Begun(Struct, frozen=True, kw_only=True):
@@ -68,11 +71,12 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         """
         self._check(new)
         try:
-            session = self._open(caller, session_id)
+            session = self.access.writable_at_home(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
-            return self._settled_before(caller, session_id, new, error)
+            claim = settled_before(self.storage, caller, session_id, new, ended=error)
+            return self._begun(claim, new, home=self.payloads.region)
         now_ms = self.clock.now_ms()
-        fresh = stored(self.payloads, self._claim(caller, session, new, now_ms))
+        (fresh,) = CLAIMS.stored(self.payloads, [self._claim(caller, session, new, now_ms)])
 
         def judge(held: Claim | None) -> Step[Claim]:
             return begun(fresh, held, now_ms=now_ms)
@@ -96,9 +100,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             kept = self.access.kept_for(caller, session, until=session_needed_until(claim.lease_until_ms))
         except ThrottledError as error:
             raise OutcomeUnknownError from error
-        if kept.status not in WRITABLE:
-            raise SessionClosedError(status=kept.status)
-        return kept
+        return writable(kept)
 
     def _check(self, new: NewCall) -> None:
         check_call_id(new.tool_call_id)
@@ -106,12 +108,6 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         size = self.payloads.check(new.input, path="$.input")
         self.payloads.check_size(size, path="$.input", limit=self.payloads.limit - OUTCOME_ROOM)
         check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)
-
-    def _open(self, caller: Caller, session_id: str) -> Session:
-        session = self.access.found_at_home(caller, session_id)
-        if session.status not in WRITABLE:
-            raise SessionClosedError(status=session.status)
-        return session
 
     def _claim(self, caller: Caller, session: Session, new: NewCall, now_ms: int) -> Claim:
         until = lease_until(now_ms, lease_seconds=new.lease_seconds, session_ends=session.max_expires_at)
@@ -135,19 +131,10 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
     def _begun(self, claim: Claim, new: NewCall, *, home: str) -> Begun:
         """The input is as given: it is the same."""
         if claim.status not in SETTLED:
-            return Begun(claim=as_given(claim, input=new.input), record=None)
-        kept = as_given(kept_record(self.storage, claim), input=new.input)
-        (record,) = opened(self.payloads, [kept], home=home)
+            return Begun(claim=CLAIMS.as_given(claim, input=new.input), record=None)
+        kept = RECORDS.as_given(kept_record(self.storage, claim), input=new.input)
+        (record,) = RECORDS.opened(self.payloads, [kept], home=home)
         return Begun(claim=claim, record=record)
-
-    def _settled_before(self, caller: Caller, session_id: str, new: NewCall, error: StoreError) -> Begun:
-        """A settled claim answers its own replay until it is reaped; all else is as the session is."""
-        claim = self.storage.sight(session_id, new.tool_call_id).claim
-        if claim is None or claim.owner != owner_of(caller) or claim.status not in SETTLED:
-            raise error
-        if claim.input_hash != new.input_hash:
-            raise error
-        return self._begun(claim, new, home=self.payloads.region)
 
     def heartbeat(
         self, caller: Caller, session_id: str, tool_call_id: str, *, fence: int, lease_seconds: int
@@ -190,13 +177,3 @@ def call_hash(tool_name: str, value: JsonValue) -> str:
 def check_call_id(tool_call_id: str) -> None:
     """Raises InvalidRequestError."""
     check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
-
-
-def kept_record(storage: ToolCallStorage, claim: Claim) -> ToolCallRecord:
-    """Raises:
-    NotFoundError: it went with its session, and the claim is to go.
-    """
-    record = storage.read_record(claim)
-    if record is None:
-        raise NotFoundError("The call is settled, but its record is gone.")
-    return record

@@ -6,9 +6,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.claim import SETTLED, ClaimGuard, Step
-from session_store.domain.message import Message, off_clock
+from session_store.domain.message import Message
 from session_store.domain.payload import payload_size
-from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status, author_of
+from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status, author_of, writable
 from session_store.domain.session_write import (
     Advance,
     Guard,
@@ -18,13 +18,12 @@ from session_store.domain.session_write import (
 )
 from session_store.domain.settlement import CallSight, Settlement, settlement_token
 from session_store.domain.tool_call import Claim, ToolCallRecord
-from session_store.errors import SessionClosedError
 from session_store.schema import session_pk
 from session_store.services.audit_events import AuditEvents
 from session_store.services.call_ends import CallEnd, Ending, Outcome, task_origin
-from session_store.services.call_payloads import stored
-from session_store.services.context import Context, off_time, refuse_conflicts
+from session_store.services.context import Context, check_times, refuse_conflicts
 from session_store.services.new_tasks import followers_of
+from session_store.services.payload_parts import MESSAGES, RECORDS
 from session_store.services.payloads import Payloads
 
 EVENTS: Final = {
@@ -73,7 +72,7 @@ class Settling(Struct, frozen=True, kw_only=True):
         write = self._write(end, session, token, now_ms)
         condition = self._condition(end, session, now_ms) if write is None else None
         if record is not None:
-            record = stored(self.payloads, replace(record, ttl=session.max_expires_at))
+            (record,) = RECORDS.stored(self.payloads, [replace(record, ttl=session.max_expires_at)])
         return Settlement(
             claim=step.claim if is_open else replace(step.claim, input=None),
             guard=guard,
@@ -82,7 +81,7 @@ class Settling(Struct, frozen=True, kw_only=True):
             token=token,
             write=write,
             condition=condition,
-            messages=tuple(self.context.stored(messages)),
+            messages=MESSAGES.stored(self.payloads, messages),
             tasks=followers_of(
                 end.caller,
                 end.change.tasks,
@@ -98,14 +97,9 @@ class Settling(Struct, frozen=True, kw_only=True):
         given = end.change.messages
         if not given:
             return []
-        if session.status not in WRITABLE:
-            raise SessionClosedError(status=session.status)
-        built = self.context.built(end.caller, session, given, now_ms=now_ms)
+        built = self.context.built(end.caller, writable(session), given, now_ms=now_ms)
         refuse_conflicts(built, sight.messages)
-        for position, message in enumerate(built):
-            is_new = message.message_id not in sight.messages
-            if is_new and given[position].message_id and off_clock(message.message_id, now_ms):
-                raise off_time(position)
+        check_times(built, given, sight.messages, now_ms=now_ms)
         return [message for message in built if message.message_id not in sight.messages]
 
     def _write(self, end: CallEnd, session: Session, token: str, now_ms: int) -> SessionWrite | None:

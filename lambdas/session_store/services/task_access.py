@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.claim import Step
 from session_store.domain.identifiers import check_task_id
-from session_store.domain.session import author_of
 from session_store.domain.task import Task
-from session_store.domain.task_steps import lapsed
+from session_store.domain.task_steps import by_now
 from session_store.errors import ForbiddenError, MisdirectedError, NotFoundError
 from session_store.ports import Clock, Ids, TaskStorage
 from session_store.services.claiming import stepped
@@ -23,23 +22,13 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
     region: str
 
     def found(self, caller: Caller, task_id: str) -> Task:
-        """The tenant's task, read consistently in this region.
-
-        One that has come to its end by itself, and is at home here, is ended by whoever meets it.
+        """The tenant's task, read consistently in this region, as ``seen``.
 
         Raises:
             NotFoundError: absent, gone, or another tenant's.
             InvalidRequestError
         """
-        task = self.seen(caller, self.storage.read(check_task_id(task_id)))
-        if task.home_region != self.region:
-            return task
-        over = lapsed(task, author=author_of(caller), now_ms=self.clock.now_ms())
-        step = None if over is None else self.stamped(over)
-        if step is None or step.guard is None:
-            return task
-        refused = self.storage.put(step.claim, step.guard)
-        return step.claim if refused is None else self.seen(caller, refused.held)
+        return self.seen(caller, self.storage.read(check_task_id(task_id)))
 
     def found_at_home(self, caller: Caller, task_id: str) -> Task:
         """As ``found``, before a write, which only the task's home region does.
@@ -53,12 +42,15 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
         return task
 
     def seen(self, caller: Caller, there: Task | None) -> Task:
-        """Raises:
-        NotFoundError
+        """What was read, if it is the tenant's; one whose end has come by itself is over.
+
+        Raises:
+            NotFoundError
         """
-        if there is None or there.tenant != caller.tenant or there.is_gone(self.clock.now_ms()):
+        now_ms = self.clock.now_ms()
+        if there is None or there.tenant != caller.tenant or there.is_gone(now_ms):
             raise NotFoundError("There is no such task.")
-        return there
+        return by_now(there, now_ms)
 
     def stepped(self, caller: Caller, task_id: str, judge: Callable[[Task], Step[Task]]) -> Step[Task]:
         """A step of the task, taken until what is there stands still.

@@ -14,7 +14,7 @@ from session_store.domain.session import author_of
 from session_store.domain.task import LONGEST_DELAY, Task
 from session_store.domain.task_steps import completed, failed, held_longer, lapsed, taken
 from session_store.domain.task_writes import TaskSettlement
-from session_store.domain.tool_call import TOKEN_LENGTH
+from session_store.domain.tokens import token_of
 from session_store.errors import InvalidRequestError, OutcomeUnknownError, ThrottledError
 from session_store.ports import TaskStorage
 from session_store.services.access import SessionAccess
@@ -219,7 +219,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
             region=task.home_region,
             now_ms=guard.now_ms,
         )
-        token = digest(["task", task.task_id, end.fence, "complete", end.outcome_hash])[:TOKEN_LENGTH]
+        token = token_of("task", task.task_id, end.fence, "complete", end.outcome_hash)
         return self.storage.settle(TaskSettlement(task=task, guard=guard, token=token, followers=followers))
 
 

@@ -1,8 +1,10 @@
 """Tasks and approvals as whoever asks for them sees them."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import Step
@@ -10,13 +12,16 @@ from session_store.domain.identifiers import check_identifier, check_session_id
 from session_store.domain.page import Page, PageRequest, TaskPosition
 from session_store.domain.session import Session, author_of
 from session_store.domain.task import STATUSES, Task, TaskKind
-from session_store.domain.task_steps import cancelled
+from session_store.domain.task_steps import by_now, cancelled
 from session_store.domain.task_writes import TaskFilter
 from session_store.errors import ForbiddenError, InvalidRequestError
 from session_store.ports import Ids, TaskStorage
 from session_store.services.access import SessionAccess
 from session_store.services.new_tasks import NewTask, TaskBirth, check_new, task_of
 from session_store.services.task_access import TaskAccess
+
+MOST_OPEN: Final = 100
+"""Open tasks of a session that are told of at once; its list has them all."""
 
 
 class Tasks(Struct, frozen=True, kw_only=True):
@@ -60,7 +65,8 @@ class Tasks(Struct, frozen=True, kw_only=True):
     ) -> Page[Task, TaskPosition]:
         """Tasks of the caller's tenant; those that are open, where no status is named.
 
-        An index says which there are: what has just changed may be missing for a moment.
+        An index says which there are: what has just changed may be missing for a moment. One whose end has
+        come by itself is no longer among the open ones, and among those that are over once that is written.
 
         Raises:
             InvalidRequestError: no such queue, or a status that the kind cannot have.
@@ -72,11 +78,13 @@ class Tasks(Struct, frozen=True, kw_only=True):
         kinds = TaskKind if wanted.kind is None else [wanted.kind]
         if wanted.status is not None and not any(wanted.status in STATUSES[kind] for kind in kinds):
             raise InvalidRequestError(f"No {wanted.kind} is {wanted.status}", path="query status")
-        return self.storage.page(caller.tenant, wanted, now_ms=self.access.clock.now_ms(), page=page)
+        now_ms = self.access.clock.now_ms()
+        found = self.storage.page(caller.tenant, wanted, now_ms=now_ms, page=page)
+        return replace(found, items=_unchanged(found.items, now_ms))
 
     def open_of(self, session_id: str) -> Sequence[Task]:
-        """The tasks that are open in a session, the oldest first; whose it is, is to be judged before."""
-        return self.storage.open_in(session_id)
+        """The oldest open tasks of a session, without payloads; whose it is, is to be judged before."""
+        return _unchanged(self.storage.open_in(session_id, limit=MOST_OPEN), self.access.clock.now_ms())
 
     def cancel(self, caller: Caller, task_id: str) -> Task:
         """The task, which nobody takes or decides any more; who holds it learns that at the next step.
@@ -93,3 +101,8 @@ class Tasks(Struct, frozen=True, kw_only=True):
             return cancelled(task, author=author_of(caller), now_ms=self.access.clock.now_ms())
 
         return self.access.stepped(caller, task_id, judge).claim
+
+
+def _unchanged(tasks: Sequence[Task], now_ms: int) -> tuple[Task, ...]:
+    """Those whose end has not come by itself since they were written."""
+    return tuple(task for task in tasks if by_now(task, now_ms) is task)

@@ -5,13 +5,13 @@ from msgspec.structs import replace
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
-from session_store.domain.claim import SETTLED, ClaimStatus, check_repeat, claim_ttl
+from session_store.domain.claim import SETTLED, ClaimStatus, claim_ttl
 from session_store.domain.claim_steps import begun
 from session_store.domain.identifiers import check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
-from session_store.domain.session import WRITABLE, Author, Session, author_of, owner_of
+from session_store.domain.session import Author, Session, author_of
 from session_store.domain.settlement import Settlement
 from session_store.domain.times import is_over, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
@@ -21,17 +21,17 @@ from session_store.errors import (
     NotFoundError,
     SessionClosedError,
     SessionNotFoundError,
-    StoreError,
     ThrottledError,
 )
 from session_store.ports import Clock, ToolCallStorage
 from session_store.schema import session_pk
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
-from session_store.services.call_payloads import PARTS, as_given, opened, stored
 from session_store.services.claiming import MEETINGS
+from session_store.services.payload_parts import CLAIMS, RECORDS
 from session_store.services.payloads import Payloads
-from session_store.services.running_calls import call_hash, check_call_id, kept_record
+from session_store.services.running_calls import call_hash, check_call_id
+from session_store.services.settled_calls import check_input, kept_record, settled_before
 
 
 class FinishedCall(Struct, frozen=True, kw_only=True):
@@ -53,6 +53,12 @@ class FinishedCall(Struct, frozen=True, kw_only=True):
     def outcome_hash(self) -> str:
         started = None if self.started_at is None else iso(self.started_at)
         return digest([self.output, self.error, self.duration_ms, started])
+
+    def check_repeats(self, claim: Claim) -> None:
+        """As ``AskedCall.check_repeats``: of the same input and outcome."""
+        check_input(claim, input_hash=self.input_hash)
+        if claim.outcome_hash != self.outcome_hash:
+            raise IdempotencyMismatchError("The call id was used before with another outcome.")
 
 
 class Recorded(Struct, frozen=True, kw_only=True):
@@ -80,14 +86,16 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         """
         self._check(call)
         try:
-            session = self._open(caller, session_id)
+            session = self.access.writable_at_home(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
-            return self._replayed_after_the_end(caller, session_id, call, error)
+            claim = settled_before(self.storage, caller, session_id, call, ended=error)
+            return self._replayed(claim, call)
         now_ms = self.clock.now_ms()
         _check_start(call, now_ms)
         event = self.events.of(caller, "ToolCallRecorded", pk=session_pk(session_id), at=now_ms)
         claim, record = _settled(session, call, author_of(caller), now_ms, event.operation_id)
-        recorded = self._written(claim, stored(self.payloads, record), event, call, now_ms)
+        (record,) = RECORDS.stored(self.payloads, [record])
+        recorded = self._written(claim, record, event, call, now_ms)
         self.access.used(caller, session)
         return recorded
 
@@ -99,6 +107,7 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         for _ in range(MEETINGS):
             step = begun(claim, held, now_ms=now_ms)
             if step.guard is None:
+                call.check_repeats(step.claim)
                 return self._replayed(step.claim, call)
             started_at = step.claim.started_at
             kept = replace(
@@ -114,33 +123,7 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
             held = self.storage.sight(claim.session_id, claim.tool_call_id).claim
         raise ThrottledError
 
-    def _open(self, caller: Caller, session_id: str) -> Session:
-        session = self.access.found_at_home(caller, session_id)
-        if session.status not in WRITABLE:
-            raise SessionClosedError(status=session.status)
-        return session
-
-    def _replayed_after_the_end(
-        self, caller: Caller, session_id: str, call: FinishedCall, error: StoreError
-    ) -> Recorded:
-        """A settled claim answers its own replay until it is reaped.
-
-        Whatever else is asked of it, it is as absent as a session that is gone.
-        """
-        claim = self.storage.sight(session_id, call.tool_call_id).claim
-        if claim is None or claim.owner != owner_of(caller):
-            raise error
-        if claim.status not in SETTLED:
-            raise error
-        if isinstance(error, SessionNotFoundError) and not _is_replay(call, claim):
-            raise error
-        return self._replayed(claim, call)
-
     def _replayed(self, claim: Claim, call: FinishedCall) -> Recorded:
-        mismatch = "The call id was used before with another tool or input."
-        check_repeat(claim, input_hash=call.input_hash, mismatch=mismatch)
-        if claim.outcome_hash != call.outcome_hash:
-            raise IdempotencyMismatchError("The call id was used before with another outcome.")
         return Recorded(record=_as_given(kept_record(self.storage, claim), call), created=False)
 
     def get(
@@ -158,10 +141,14 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         claim = sight.claim
         if claim is None or is_over(claim.ttl, self.clock.now_ms()):
             raise NotFoundError("There is no such tool call.")
-        call = claim if claim.status not in SETTLED else kept_record(self.storage, claim)
-        (whole,) = opened(self.payloads, [call], home=session.home_region)
+        whole = self._whole(claim, home=session.home_region)
         self.access.used(caller, session)
         return whole
+
+    def _whole(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
+        if claim.status not in SETTLED:
+            return CLAIMS.opened(self.payloads, [claim], home=home)[0]
+        return RECORDS.opened(self.payloads, [kept_record(self.storage, claim)], home=home)[0]
 
     def history(
         self,
@@ -178,13 +165,13 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         """
         session = self.access.found(caller, session_id, at_least=at_least)
         found = self.storage.page(session_id, page)
-        items = opened(self.payloads, found.items, home=session.home_region)
+        items = RECORDS.opened(self.payloads, found.items, home=session.home_region)
         return self.access.used(caller, session), replace(found, items=items)
 
     def _check(self, call: FinishedCall) -> None:
         check_call_id(call.tool_call_id)
         check_identifier(call.tool_name, path="$.toolName")
-        size = sum(self.payloads.check(getattr(call, part), path=f"$.{part}") for part in PARTS)
+        size = sum(self.payloads.check(getattr(call, part), path=f"$.{part}") for part in RECORDS.names)
         if call.output is not None and call.error is not None:
             raise InvalidRequestError("A call has an output or an error, not both", path="$.error")
         self.payloads.check_size(size, path="$")
@@ -229,10 +216,6 @@ def _settled(
     return claim, record
 
 
-def _is_replay(call: FinishedCall, claim: Claim) -> bool:
-    return (call.input_hash, call.outcome_hash) == (claim.input_hash, claim.outcome_hash)
-
-
 def _check_start(call: FinishedCall, now_ms: int) -> None:
     """A time far ahead would stand at the end of the history for ever; none before 1970 can be told."""
     if call.started_at is not None and not 0 <= call.started_at <= now_ms + CLOCK_TOLERANCE_MS:
@@ -242,4 +225,4 @@ def _check_start(call: FinishedCall, now_ms: int) -> None:
 
 def _as_given(record: ToolCallRecord, call: FinishedCall) -> ToolCallRecord:
     """A replay has what was given again: what its item refers to need not be asked for."""
-    return as_given(record, input=call.input, output=call.output, error=call.error)
+    return RECORDS.as_given(record, input=call.input, output=call.output, error=call.error)

@@ -11,7 +11,7 @@ from session_store.domain.times import seconds
 from session_store.schema import Attribute, checkpoint_prefix, checkpoint_sk, session_pk
 from session_store.storage.checkpoint_items import checkpoint_from, checkpoint_item, checkpoint_key
 from session_store.storage.client import Client, ConditionFailedError, TransactionRefusedError
-from session_store.storage.expressions import Terms, all_of, is_absent
+from session_store.storage.expressions import Terms, all_of, conditional_put, is_absent, is_equal
 from session_store.storage.keyed_writes import WRITE, read_key_claim, write_once
 from session_store.storage.partition import query_partition
 
@@ -34,15 +34,9 @@ class CheckpointTable(Struct, frozen=True, kw_only=True):
 
     def put_under_key(self, checkpoint: Checkpoint, claim: KeyClaim) -> KeyClaim | Checkpoint | None:
         terms = Terms()
-        put = {
-            "Put": {
-                "TableName": self.client.table,
-                "Item": checkpoint_item(checkpoint, region=self.region),
-                "ConditionExpression": is_absent(terms, checkpoint.taken_at),
-                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-                **terms.arguments(),
-            }
-        }
+        condition = is_absent(terms, checkpoint.taken_at)
+        item = checkpoint_item(checkpoint, region=self.region)
+        put = conditional_put(item, table=self.client.table, terms=terms, condition=condition)
         try:
             return write_once(self.client, put, claim)
         except TransactionRefusedError as refused:
@@ -60,8 +54,8 @@ class CheckpointTable(Struct, frozen=True, kw_only=True):
         terms = Terms()
         arguments: dict[str, Any] = {
             "KeyConditionExpression": all_of(
-                f"{terms.name(A.PK)} = {terms.value(session_pk(session_id))}",
-                f"{terms.name(A.SK)} = {terms.value(checkpoint_sk(namespace, checkpoint_id))}",
+                is_equal(terms, A.PK, session_pk(session_id)),
+                is_equal(terms, A.SK, checkpoint_sk(namespace, checkpoint_id)),
             ),
             "FilterExpression": f"{terms.name(A.TTL)} > {terms.value(seconds(now_ms))}",
             "ConsistentRead": True,

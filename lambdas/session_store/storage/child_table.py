@@ -9,7 +9,7 @@ from session_store.domain.erasure import Erasure
 from session_store.schema import ERASURE_SK, SESSION_SK, Attribute, Entity, erasure_pk, session_pk
 from session_store.storage.client import Client, ConditionFailedError
 from session_store.storage.codec import Item, from_attribute, from_item, to_item
-from session_store.storage.expressions import Terms, Update, is_absent
+from session_store.storage.expressions import Terms, Update, is_absent, is_equal
 
 A: Final = Attribute
 BATCH: Final = 25
@@ -24,7 +24,7 @@ class ChildTable(Struct, frozen=True, kw_only=True):
     def first(self, session_id: str, *, limit: int) -> Sequence[str]:
         terms = Terms()
         arguments: dict[str, Any] = {
-            "KeyConditionExpression": f"{terms.name(A.PK)} = {terms.value(session_pk(session_id))}",
+            "KeyConditionExpression": is_equal(terms, A.PK, session_pk(session_id)),
             "ProjectionExpression": terms.name(A.SK),
             "ConsistentRead": True,
             "Limit": limit,
@@ -52,9 +52,7 @@ class ChildTable(Struct, frozen=True, kw_only=True):
         update.set(A.COUNTED, after.counted)
         update.set(A.UP_TO, after.up_to)
         update.set(A.TTL, ttl)
-        unchanged = (
-            f"{terms.name(A.UP_TO)} = {terms.value(before.up_to)}" if before.up_to else is_absent(terms)
-        )
+        unchanged = is_equal(terms, A.UP_TO, before.up_to) if before.up_to else is_absent(terms)
         try:
             item = self.audit.update(
                 _key(session_id),

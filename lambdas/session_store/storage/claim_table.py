@@ -11,28 +11,21 @@ from session_store.domain.json_values import JsonValue
 from session_store.domain.times import from_iso, iso
 from session_store.ports import Refused
 from session_store.schema import KEY_CLAIM_PK_PREFIX, KEY_CLAIM_SK, Attribute, Entity, key_claim_pk
-from session_store.storage.client import Client, ConditionFailedError
+from session_store.storage.client import Client
 from session_store.storage.codec import Item, from_item, to_item
-from session_store.storage.expressions import Terms, is_admitted
-from session_store.storage.leases import lease_attributes, lease_from
-from session_store.storage.payload_attributes import payload_attribute, payload_from
+from session_store.storage.expressions import is_admitted
+from session_store.storage.leases import lease_attributes, lease_from, put_guarded
+from session_store.storage.payload_attributes import NULL, payload_attribute, payload_from
 
 A: Final = Attribute
-NULL: Final = "null"
-"""The JSON text of an outcome that is not there yet."""
 
 
 class ClaimTable(Struct, frozen=True, kw_only=True):
     client: Client
 
     def put(self, claim: FreeClaim, guard: ClaimGuard) -> Refused[FreeClaim] | None:
-        terms = Terms()
-        condition = is_admitted(terms, guard)
-        try:
-            self.client.put(free_claim_item(claim), ConditionExpression=condition, **terms.arguments())
-        except ConditionFailedError as failed:
-            return Refused(held=None if failed.item is None else free_claim_from(failed.item))
-        return None
+        item = free_claim_item(claim)
+        return put_guarded(self.client, item, guard, clause=is_admitted, read=free_claim_from)
 
     def read(self, key_hash: str) -> FreeClaim | None:
         item = self.client.get(to_item({A.PK: key_claim_pk(key_hash), A.SK: KEY_CLAIM_SK}))

@@ -76,12 +76,15 @@ class Client(Struct, frozen=True, kw_only=True):
         )
         return answer.get("Item")
 
-    def get_all(self, keys: Sequence[Item]) -> list[Item]:
-        """Up to 100 items, read consistently; what DynamoDB leaves out is asked for again."""
+    def get_all(self, keys: Sequence[Item], *, only: Sequence[str] = ()) -> list[Item]:
+        """Up to 100 items, read consistently, whole or some attributes of each.
+
+        What DynamoDB leaves out is asked for again.
+        """
         found: list[Item] = []
         pending: list[Item] = list(keys)
         for attempt in range(BATCHES):
-            answer = self._read(partial(self._get_batch, pending))
+            answer = self._read(partial(self._get_batch, pending, only))
             found.extend(answer["Responses"].get(self.table, []))
             pending = list(answer.get("UnprocessedKeys", {}).get(self.table, {"Keys": []})["Keys"])
             if not pending:
@@ -89,8 +92,12 @@ class Client(Struct, frozen=True, kw_only=True):
             self.attempts.pause(attempt)
         raise ThrottledError
 
-    def _get_batch(self, keys: list[Item]) -> "BatchGetItemOutputTypeDef":
+    def _get_batch(self, keys: list[Item], only: Sequence[str]) -> "BatchGetItemOutputTypeDef":
+        names = {f"#{position}": name for position, name in enumerate(only)}
         request: Any = {self.table: {"Keys": keys, "ConsistentRead": True}}
+        if names:
+            request[self.table]["ProjectionExpression"] = ", ".join(names)
+            request[self.table]["ExpressionAttributeNames"] = names
         return self.dynamodb.batch_get_item(RequestItems=request)
 
     def query(self, **arguments: Any) -> tuple[list[Item], Item | None]:  # noqa: ANN401 - botocore's own

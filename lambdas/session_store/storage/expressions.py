@@ -51,8 +51,30 @@ class Terms:
         return arguments
 
 
+def conditional_put(item: Item, *, table: str, terms: Terms, condition: str) -> dict[str, Any]:
+    """An item of a transaction. A refusal brings what was there (``TransactionRefusedError.held``)."""
+    return {
+        "Put": {
+            "TableName": table,
+            "Item": item,
+            "ConditionExpression": condition,
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            **terms.arguments(),
+        }
+    }
+
+
+def unconditional_put(item: Item, *, table: str) -> dict[str, Any]:
+    """An item of a transaction, whatever is there."""
+    return {"Put": {"TableName": table, "Item": item}}
+
+
 def all_of(*clauses: str) -> str:
     return " AND ".join(clauses)
+
+
+def is_equal(terms: Terms, attribute: Attribute, value: JsonValue) -> str:
+    return f"{terms.name(attribute)} = {terms.value(value)}"
 
 
 def is_absent(terms: Terms, now_ms: int | None = None) -> str:
@@ -76,7 +98,7 @@ def is_admitted(terms: Terms, guard: ClaimGuard) -> str:
 
 def stands_as(terms: Terms, guard: ClaimGuard) -> str:
     """It has the status, the fence and, where that decides, the lease that the guard names."""
-    clauses = [f"{terms.name(A.CLAIM_STATUS)} = {terms.value(guard.status)}"]
+    clauses = [is_equal(terms, A.CLAIM_STATUS, guard.status)]
     if guard.fence is not None:
         clauses.append(is_fenced_by(terms, guard.fence))
     if guard.lease_until_ms is not None:
@@ -85,26 +107,26 @@ def stands_as(terms: Terms, guard: ClaimGuard) -> str:
 
 
 def is_unsettled(terms: Terms) -> str:
-    return f"{terms.name(A.CLAIM_STATUS)} = {terms.value(ClaimStatus.IN_PROGRESS)}"
+    return is_equal(terms, A.CLAIM_STATUS, ClaimStatus.IN_PROGRESS)
 
 
 def is_fenced_by(terms: Terms, fence: int) -> str:
-    return f"{terms.name(A.FENCE)} = {terms.value(fence)}"
+    return is_equal(terms, A.FENCE, fence)
 
 
 def is_leased_until(terms: Terms, lease_until_ms: int) -> str:
-    return f"{terms.name(A.LEASE_UNTIL_MS)} = {terms.value(lease_until_ms)}"
+    return is_equal(terms, A.LEASE_UNTIL_MS, lease_until_ms)
 
 
 def is_owned(terms: Terms, owner: Owner) -> str:
     return all_of(
-        f"{terms.name(A.TENANT)} = {terms.value(owner.tenant)}",
-        f"{terms.name(A.SUBJECT)} = {terms.value(owner.subject)}",
+        is_equal(terms, A.TENANT, owner.tenant),
+        is_equal(terms, A.SUBJECT, owner.subject),
     )
 
 
 def is_home(terms: Terms, region: str) -> str:
-    return f"{terms.name(A.HOME_REGION)} = {terms.value(region)}"
+    return is_equal(terms, A.HOME_REGION, region)
 
 
 def has_status(terms: Terms, statuses: frozenset[Status]) -> str:
@@ -113,7 +135,7 @@ def has_status(terms: Terms, statuses: frozenset[Status]) -> str:
 
 
 def is_current(terms: Terms, version: int) -> str:
-    return f"{terms.name(A.VERSION)} = {terms.value(version)}"
+    return is_equal(terms, A.VERSION, version)
 
 
 def ends_by(terms: Terms, ttl: int) -> str:

@@ -13,7 +13,7 @@ from session_store.schema import (
     key_claim_pk,
 )
 from session_store.storage.codec import Item, from_item, to_item
-from session_store.storage.expressions import Terms, is_absent
+from session_store.storage.expressions import Terms, conditional_put, is_absent
 from session_store.storage.ownership import author_attribute, author_from, owner_from
 
 A: Final = Attribute
@@ -63,12 +63,5 @@ def key_claim_from(item: Item) -> KeyClaim:
 def key_claim_put(claim: KeyClaim, *, table: str) -> dict[str, Any]:
     """The claim as an item of a transaction: where the key is free, or was so long ago that it is again."""
     terms = Terms()
-    return {
-        "Put": {
-            "TableName": table,
-            "Item": key_claim_item(claim),
-            "ConditionExpression": is_absent(terms, claim.started_at),
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-            **terms.arguments(),
-        }
-    }
+    condition = is_absent(terms, claim.started_at)
+    return conditional_put(key_claim_item(claim), table=table, terms=terms, condition=condition)

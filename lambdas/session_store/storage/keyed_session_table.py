@@ -6,8 +6,8 @@ from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.session import Session
 from session_store.domain.session_write import SessionWrite
 from session_store.storage.client import Client, TransactionRefusedError
-from session_store.storage.expressions import Terms, is_absent
-from session_store.storage.keyed_writes import WRITE, write_once
+from session_store.storage.expressions import Terms, conditional_put, is_absent
+from session_store.storage.keyed_writes import WRITE, create_once, write_once
 from session_store.storage.session_items import session_item
 from session_store.storage.session_updates import (
     refused_transaction,
@@ -22,19 +22,9 @@ class KeyedSessionTable(Struct, frozen=True, kw_only=True):
 
     def create(self, session: Session, claim: KeyClaim) -> KeyClaim | None:
         terms = Terms()
-        put = {
-            "Put": {
-                "TableName": self.client.table,
-                "Item": session_item(session, shards=self.shards),
-                "ConditionExpression": is_absent(terms),
-                **terms.arguments(),
-            }
-        }
-        try:
-            return write_once(self.client, put, claim)
-        except TransactionRefusedError as refused:
-            message = "an id that was minted is taken"
-            raise AssertionError(message) from refused
+        item = session_item(session, shards=self.shards)
+        put = conditional_put(item, table=self.client.table, terms=terms, condition=is_absent(terms))
+        return create_once(self.client, put, claim)
 
     def write(self, write: SessionWrite, claim: KeyClaim) -> KeyClaim | None:
         update = transacted_update(write, table=self.client.table)

@@ -45,6 +45,15 @@ def write_once(client: Client, item: dict[str, Any], claim: KeyClaim) -> KeyClai
     raise OutcomeUnknownError if lost else ThrottledError
 
 
+def create_once(client: Client, put: dict[str, Any], claim: KeyClaim) -> KeyClaim | None:
+    """As ``write_once``, of a put under an id that was minted for it."""
+    try:
+        return write_once(client, put, claim)
+    except TransactionRefusedError as refused:
+        message = "an id that was minted is taken"
+        raise AssertionError(message) from refused
+
+
 def read_key_claim(client: Client, key_hash: str) -> KeyClaim | None:
     """The claim that holds a key, read consistently, whether or not it is expired."""
     item = client.get(key_claim_key(key_hash))

@@ -1,13 +1,17 @@
-"""What every claim under a lease has in its item, and back."""
+"""What every claim under a lease has in its item, and back, and how one is written."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from session_store.domain.claim import SETTLED, ClaimStatus, LeasedClaim
+from session_store.domain.claim import SETTLED, ClaimGuard, ClaimStatus, ClaimT, LeasedClaim
 from session_store.domain.json_values import JsonValue
 from session_store.domain.payload import StoredPayload
 from session_store.domain.times import from_iso, iso
+from session_store.ports import Refused
 from session_store.schema import Attribute
+from session_store.storage.client import Client, ConditionFailedError
+from session_store.storage.codec import Item
+from session_store.storage.expressions import Terms
 from session_store.storage.ownership import Attributes, author_attribute, author_from, owner_from
 from session_store.storage.payload_attributes import payload_attribute, payload_from
 
@@ -61,6 +65,29 @@ def lease_from(stored: Attributes) -> dict[str, Any]:
         "ttl": stored[A.TTL],
         "author": author_from(stored),
     }
+
+
+def put_guarded(
+    client: Client,
+    item: Item,
+    guard: ClaimGuard,
+    *,
+    clause: Callable[[Terms, ClaimGuard], str],
+    read: Callable[[Item], ClaimT],
+) -> Refused[ClaimT] | None:
+    """As ``ports.ToolCallStorage.put``; ``clause`` is what the guard asks for, ``read`` the way back.
+
+    Who is refused by the very item that it wrote has written it: an answer was lost.
+    """
+    terms = Terms()
+    condition = clause(terms, guard)
+    try:
+        client.put(item, ConditionExpression=condition, **terms.arguments())
+    except ConditionFailedError as failed:
+        if failed.item == item:
+            return None
+        return Refused(held=None if failed.item is None else read(failed.item))
+    return None
 
 
 def open_input(status: ClaimStatus, value: JsonValue | StoredPayload) -> Mapping[str, JsonValue]:

@@ -33,7 +33,7 @@ class MemoryToolCalls:
         key = (claim.session_id, claim.tool_call_id)
         with self.memory.lock:
             held = self.memory.claims.get(key)
-            if not admits(held, guard):
+            if held != claim and not admits(held, guard):
                 return Refused(held=held)
             self.memory.claims[key] = claim
             return None
@@ -105,7 +105,7 @@ class MemoryClaims:
     def put(self, claim: FreeClaim, guard: ClaimGuard) -> Refused[FreeClaim] | None:
         with self.memory.lock:
             held = self.read(claim.key_hash)
-            if not admits(held, guard):
+            if held != claim and not admits(held, guard):
                 return Refused(held=held)
             self.memory.free_claims[claim.key_hash] = claim
             return None

@@ -4,14 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from session_store.domain.claim import ClaimGuard, admits
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
 from session_store.domain.task import Task, lapses_at, takeable_from
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
-from session_store.domain.times import is_over
 from session_store.ports import Refused
 from session_store.storage.codec import item_size
+from session_store.storage.memory_keys import held_key, other_operation
 from session_store.storage.memory_pages import paged
 from session_store.storage.task_items import Lane, lane_of, lanes_of, task_item
 from session_store.storage.task_lists import OF_SESSION
@@ -82,9 +84,10 @@ class MemoryTasks:
         found = sorted((at, task.task_id) for at, task in ends if at is not None and at <= now_ms)
         yield from _parts([task_id for _, task_id in found], 100)
 
-    def open_in(self, session_id: str) -> Sequence[Task]:
+    def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
         found = [task for task in self._all() if task.session_id == session_id and not task.is_settled]
-        return sorted(found, key=lambda task: (task.created_at, task.task_id))
+        oldest = sorted(found, key=lambda task: (task.created_at, task.task_id))[:limit]
+        return [replace(task, payload=None, result=None, error=None, comment=None) for task in oldest]
 
     def page(
         self, tenant: str, wanted: TaskFilter, *, now_ms: int, page: PageRequest[TaskPosition]
@@ -123,12 +126,11 @@ class MemoryKeyedTasks:
 
     def create(self, task: Task, claim: KeyClaim) -> KeyClaim | None:
         with self.memory.lock:
-            held = self.memory.keys.get(claim.key_hash)
-            if held is not None and not is_over(held.ttl, claim.started_at):
-                return None if held.operation_id == claim.operation_id else held
-            self.tasks.create(task)
-            self.memory.keys[claim.key_hash] = claim
-            return None
+            held = held_key(self.memory, claim)
+            if held is None:
+                self.tasks.create(task)
+                self.memory.keys[claim.key_hash] = claim
+            return other_operation(held, claim)
 
     def read_claim(self, key_hash: str) -> KeyClaim | None:
         with self.memory.lock:

@@ -10,7 +10,7 @@ from session_store.domain.page import MessagePosition, Page, PageRequest
 from session_store.schema import CONTEXT_SK_PREFIX, Attribute, session_pk
 from session_store.storage.child_items import message_from, message_item, message_key
 from session_store.storage.client import Client, ConditionFailedError, TransactionRefusedError
-from session_store.storage.expressions import Terms, is_absent
+from session_store.storage.expressions import Terms, conditional_put, is_absent
 from session_store.storage.partition import query_partition
 
 A: Final = Attribute
@@ -19,15 +19,10 @@ A: Final = Attribute
 def message_put(message: Message, *, table: str, region: str) -> dict[str, Any]:
     """The message as an item of a transaction, where its id is free."""
     terms = Terms()
-    return {
-        "Put": {
-            "TableName": table,
-            "Item": message_item(message, region=region),
-            "ConditionExpression": is_absent(terms, message.appended_at),
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-            **terms.arguments(),
-        }
-    }
+    condition = is_absent(terms, message.appended_at)
+    return conditional_put(
+        message_item(message, region=region), table=table, terms=terms, condition=condition
+    )
 
 
 class MessageTable(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from session_store.domain.payload import BYTES
 from session_store.schema import PAYLOADS, Attribute
 from session_store.storage.client import Client
 from session_store.storage.codec import Item, item_size
-from session_store.storage.expressions import Terms, all_of
+from session_store.storage.expressions import Terms, all_of, is_equal
 
 A: Final = Attribute
 PAGE_BYTES: Final = 1_200_000
@@ -29,7 +29,7 @@ def query_partition(
     DynamoDB ends a page at 1 MB; pages are joined until the limit or ``PAGE_BYTES`` is reached.
     """
     terms = Terms()
-    keys = f"{terms.name(A.PK)} = {terms.value(pk)}"
+    keys = is_equal(terms, A.PK, pk)
     if prefix:
         keys = all_of(keys, f"begins_with({terms.name(A.SK)}, {terms.value(prefix)})")
     arguments: dict[str, Any] = {

@@ -5,8 +5,13 @@ came, and no cost for a map's structure. What is too large for that is a map of 
 size and hash, and lies in the payload bucket.
 """
 
+from typing import Final
+
 from session_store.domain.json_values import JsonValue, decode_stored, encode
 from session_store.domain.payload import BYTES, SHA256, StoredPayload, told
+
+NULL: Final = "null"
+"""The JSON text of a payload that an item does not have."""
 
 
 def payload_attribute(payload: JsonValue | StoredPayload) -> JsonValue:

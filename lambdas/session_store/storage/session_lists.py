@@ -13,7 +13,7 @@ from session_store.domain.times import iso, seconds
 from session_store.schema import OWNER_INDEX, SESSION_SK, STATUS_TTL_INDEX, Attribute, session_pk
 from session_store.storage.client import Client
 from session_store.storage.codec import Item, to_item
-from session_store.storage.expressions import Terms, all_of
+from session_store.storage.expressions import Terms, all_of, is_equal, is_home, is_owned
 from session_store.storage.session_items import (
     expiring_from,
     owned_position_from,
@@ -36,16 +36,13 @@ class SessionLists(Struct, frozen=True, kw_only=True):
         terms = Terms()
         arguments: dict[str, Any] = {
             "IndexName": OWNER_INDEX.name,
-            "KeyConditionExpression": all_of(
-                f"{terms.name(A.TENANT)} = {terms.value(owner.tenant)}",
-                f"{terms.name(A.SUBJECT)} = {terms.value(owner.subject)}",
-            ),
+            "KeyConditionExpression": is_owned(terms, owner),
             "FilterExpression": f"{terms.name(A.TTL)} > {terms.value(seconds(now_ms))}",
             "ScanIndexForward": not page.descending,
             "Limit": page.limit,
         }
         if status is not None:
-            wanted = f"{terms.name(A.STATUS)} = {terms.value(status)}"
+            wanted = is_equal(terms, A.STATUS, status)
             arguments["FilterExpression"] = all_of(arguments["FilterExpression"], wanted)
         if page.after is not None:
             arguments["ExclusiveStartKey"] = _owned_key(owner, page.after)
@@ -90,8 +87,8 @@ class SessionLists(Struct, frozen=True, kw_only=True):
         earliest, latest = between
         terms = Terms()
         keys = all_of(
-            f"{terms.name(A.STATUS)} = {terms.value(status)}",
-            f"{terms.name(A.SHARD)} = {terms.value(shard)}",
+            is_equal(terms, A.STATUS, status),
+            is_equal(terms, A.SHARD, shard),
             f"{terms.name(A.TTL)} BETWEEN {terms.value(earliest)} AND {terms.value(latest)}",
         )
         arguments: dict[str, Any] = {
@@ -134,14 +131,14 @@ class SessionLists(Struct, frozen=True, kw_only=True):
 def _living(status: Status, shard: int, *, region: str, now_ms: int) -> dict[str, Any]:
     terms = Terms()
     keys = all_of(
-        f"{terms.name(A.STATUS)} = {terms.value(status)}",
-        f"{terms.name(A.SHARD)} = {terms.value(shard)}",
+        is_equal(terms, A.STATUS, status),
+        is_equal(terms, A.SHARD, shard),
         f"{terms.name(A.TTL)} > {terms.value(seconds(now_ms))}",
     )
     return {
         "IndexName": STATUS_TTL_INDEX.name,
         "KeyConditionExpression": keys,
-        "FilterExpression": f"{terms.name(A.HOME_REGION)} = {terms.value(region)}",
+        "FilterExpression": is_home(terms, region),
         **terms.arguments(),
     }
 

@@ -27,6 +27,7 @@ from session_store.storage.expressions import (
     is_absent,
     may_mark,
     may_slide,
+    unconditional_put,
 )
 from session_store.storage.ownership import author_attribute
 from session_store.storage.session_items import metadata_key, session_from, session_item
@@ -169,7 +170,7 @@ class SessionTable(SessionLists, frozen=True, kw_only=True):
                 **terms.arguments(),
             }
         }
-        entry = {"Put": {"TableName": self.audit_table, "Item": audit_event_item(event)}}
+        entry = unconditional_put(audit_event_item(event), table=self.audit_table)
         try:
             self.client.transact([removal, entry], token=event.operation_id)
         except TransactionRefusedError as refused:

@@ -11,7 +11,7 @@ from session_store.storage.audit_items import audit_event_item
 from session_store.storage.child_items import claim_item, record_item
 from session_store.storage.client import Client, TokenUsedError, TransactionRefusedError
 from session_store.storage.codec import Item, item_size
-from session_store.storage.expressions import Terms, is_admitted
+from session_store.storage.expressions import Terms, conditional_put, is_admitted, unconditional_put
 from session_store.storage.message_table import message_put
 from session_store.storage.session_updates import (
     refused_transaction,
@@ -62,8 +62,8 @@ class Settlements(Struct, frozen=True, kw_only=True):
         table, region = self.client.table, self.region
         items = [self._claim(settlement)]
         if settlement.record is not None:
-            items.append({"Put": {"TableName": table, "Item": record_item(settlement.record, region=region)}})
-        items.append({"Put": {"TableName": self.audit_table, "Item": audit_event_item(settlement.event)}})
+            items.append(unconditional_put(record_item(settlement.record, region=region), table=table))
+        items.append(unconditional_put(audit_event_item(settlement.event), table=self.audit_table))
         items += [message_put(message, table=table, region=region) for message in settlement.messages]
         items += [new_task_put(task, table=table, shards=self.shards) for task in settlement.tasks]
         if settlement.write is not None:
@@ -74,15 +74,9 @@ class Settlements(Struct, frozen=True, kw_only=True):
 
     def _claim(self, settlement: Settlement) -> dict[str, Any]:
         terms = Terms()
-        return {
-            "Put": {
-                "TableName": self.client.table,
-                "Item": claim_item(settlement.claim, region=self.region),
-                "ConditionExpression": is_admitted(terms, settlement.guard),
-                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-                **terms.arguments(),
-            }
-        }
+        condition = is_admitted(terms, settlement.guard)
+        item = claim_item(settlement.claim, region=self.region)
+        return conditional_put(item, table=self.client.table, terms=terms, condition=condition)
 
     def _check_write(
         self, settlement: Settlement, refused: TransactionRefusedError, *, position: int

@@ -15,9 +15,9 @@ from session_store.domain.task_writes import TaskFilter
 from session_store.domain.times import from_iso, iso
 from session_store.schema import TASK_PK_PREFIX, TASK_SK, Attribute, Due, Entity, task_pk
 from session_store.storage.codec import Item, from_item, to_item
-from session_store.storage.expressions import Terms, is_absent, stands_as
+from session_store.storage.expressions import Terms, conditional_put, is_absent, stands_as
 from session_store.storage.ownership import author_attribute, author_from
-from session_store.storage.payload_attributes import payload_attribute, payload_from
+from session_store.storage.payload_attributes import NULL, payload_attribute, payload_from
 
 A: Final = Attribute
 
@@ -114,6 +114,35 @@ def _sparse(task: Task) -> dict[str, JsonValue]:
     return {name: value for name, value in attributes.items() if value is not None}
 
 
+WITHOUT_PAYLOADS: Final = (
+    A.PK,
+    A.SK,
+    A.TENANT,
+    A.REQUESTER,
+    A.KIND,
+    A.QUEUE,
+    A.CLAIM_STATUS,
+    A.OUTCOME_HASH,
+    A.WORKER,
+    A.ATTEMPTS,
+    A.FENCE,
+    A.LEASE_UNTIL_MS,
+    A.SESSION_ID,
+    A.CREATED_AT,
+    A.DUE_AT,
+    A.NEXT_AT,
+    A.DEADLINE,
+    A.ENDED_AT,
+    A.DECIDED_BY,
+    A.RETAIN,
+    A.LAST_WRITE,
+    A.TTL,
+    A.HOME_REGION,
+    A.UPDATED_BY,
+)
+"""What ``task_from`` needs of an item whose payloads are not shown."""
+
+
 def task_from(item: Item) -> Task:
     stored = from_item(item)
     status = TaskStatus(stored[A.CLAIM_STATUS])
@@ -125,9 +154,9 @@ def task_from(item: Item) -> Task:
         kind=TaskKind(stored[A.KIND]),
         queue=stored[A.QUEUE],
         status=status,
-        payload=payload_from(stored[A.PAYLOAD]),
-        result=payload_from(stored[A.RESULT]),
-        error=payload_from(stored[A.ERROR]),
+        payload=payload_from(stored.get(A.PAYLOAD, NULL)),
+        result=payload_from(stored.get(A.RESULT, NULL)),
+        error=payload_from(stored.get(A.ERROR, NULL)),
         outcome_hash=stored[A.OUTCOME_HASH],
         worker=stored.get(A.WORKER),
         attempts=stored[A.ATTEMPTS],
@@ -156,26 +185,12 @@ def _moment(text: str | None) -> int | None:
 def new_task_put(task: Task, *, table: str, shards: int) -> dict[str, Any]:
     """A new task as an item of a transaction."""
     terms = Terms()
-    return {
-        "Put": {
-            "TableName": table,
-            "Item": task_item(task, shards=shards),
-            "ConditionExpression": is_absent(terms),
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-            **terms.arguments(),
-        }
-    }
+    item = task_item(task, shards=shards)
+    return conditional_put(item, table=table, terms=terms, condition=is_absent(terms))
 
 
 def task_put(task: Task, guard: ClaimGuard, *, table: str, shards: int) -> dict[str, Any]:
     """The next state of a task as an item of a transaction."""
     terms = Terms()
-    return {
-        "Put": {
-            "TableName": table,
-            "Item": task_item(task, shards=shards),
-            "ConditionExpression": stands_as(terms, guard),
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-            **terms.arguments(),
-        }
-    }
+    item = task_item(task, shards=shards)
+    return conditional_put(item, table=table, terms=terms, condition=stands_as(terms, guard))

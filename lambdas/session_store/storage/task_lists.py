@@ -14,7 +14,7 @@ from session_store.domain.times import from_iso, iso
 from session_store.schema import OPEN_INDEX, QUEUE_INDEX, TASK_SK, Attribute, task_pk
 from session_store.storage.client import Client
 from session_store.storage.codec import Item, from_item, item_size, to_item
-from session_store.storage.expressions import Terms, all_of
+from session_store.storage.expressions import Terms, all_of, is_equal
 from session_store.storage.partition import PAGE_BYTES
 from session_store.storage.task_items import lanes_of, task_from, task_id_of, task_key
 
@@ -148,7 +148,7 @@ class TaskLists(Struct, frozen=True, kw_only=True):
             )
         items, last = self.client.query(
             IndexName=OPEN_INDEX.name,
-            KeyConditionExpression=f"{terms.name(A.OPEN_IN)} = {terms.value(session_id)}",
+            KeyConditionExpression=is_equal(terms, A.OPEN_IN, session_id),
             Limit=limit,
             **terms.arguments(),
             **start,
@@ -181,9 +181,9 @@ def _place_query(tenant: str, queue: str | None, lane: str, place: tuple[str, in
     terms = Terms()
     region, shard = place
     values: dict[Attribute, Any] = {A.TENANT: tenant, A.HOME_REGION: region, A.LANE: lane, A.SHARD: shard}
-    clauses = [f"{terms.name(name)} = {terms.value(value)}" for name, value in values.items()]
+    clauses = [is_equal(terms, name, value) for name, value in values.items()]
     if queue is not None:
-        clauses.append(f"{terms.name(A.QUEUE)} = {terms.value(queue)}")
+        clauses.append(is_equal(terms, A.QUEUE, queue))
     return _Query(terms=terms, condition=all_of(*clauses), values=dict(values.items()))
 
 

@@ -12,9 +12,19 @@ from session_store.schema import DUE_INDEX, OPEN_INDEX, QUEUE_INDEX, Attribute, 
 from session_store.storage.audit_items import audit_event_item
 from session_store.storage.client import ConditionFailedError, TokenUsedError, TransactionRefusedError
 from session_store.storage.codec import Item, from_item
-from session_store.storage.expressions import Terms, all_of, is_absent, stands_as
+from session_store.storage.expressions import (
+    Terms,
+    all_of,
+    is_absent,
+    is_equal,
+    is_home,
+    stands_as,
+    unconditional_put,
+)
+from session_store.storage.leases import put_guarded
 from session_store.storage.settlements import TWIN_PAUSE, check_limits
 from session_store.storage.task_items import (
+    WITHOUT_PAYLOADS,
     Lane,
     new_task_put,
     task_from,
@@ -52,16 +62,8 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
         return None if item is None else task_from(item)
 
     def put(self, task: Task, guard: ClaimGuard) -> Refused[Task] | None:
-        terms = Terms()
-        condition = stands_as(terms, guard)
         item = task_item(task, shards=self.shards)
-        try:
-            self.client.put(item, ConditionExpression=condition, **terms.arguments())
-        except ConditionFailedError as failed:
-            if failed.item == item:
-                return None
-            return Refused(held=None if failed.item is None else task_from(failed.item))
-        return None
+        return put_guarded(self.client, item, guard, clause=stands_as, read=task_from)
 
     def settle(self, settlement: TaskSettlement) -> bool:
         items = self._items(settlement)
@@ -80,7 +82,7 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
         items = [task_put(settlement.task, settlement.guard, table=table, shards=shards)]
         items += [new_task_put(task, table=table, shards=shards) for task in settlement.followers]
         if settlement.event is not None:
-            items.append({"Put": {"TableName": self.audit_table, "Item": audit_event_item(settlement.event)}})
+            items.append(unconditional_put(audit_event_item(settlement.event), table=self.audit_table))
         return items
 
     def due(
@@ -98,11 +100,11 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
         for shard in shards:
             terms = Terms()
             keys = all_of(
-                f"{terms.name(A.TENANT)} = {terms.value(tenant)}",
-                f"{terms.name(A.HOME_REGION)} = {terms.value(region)}",
-                f"{terms.name(A.LANE)} = {terms.value(Lane.OPEN)}",
-                f"{terms.name(A.SHARD)} = {terms.value(shard)}",
-                f"{terms.name(A.QUEUE)} = {terms.value(queue)}",
+                is_equal(terms, A.TENANT, tenant),
+                is_home(terms, region),
+                is_equal(terms, A.LANE, Lane.OPEN),
+                is_equal(terms, A.SHARD, shard),
+                is_equal(terms, A.QUEUE, queue),
                 f"{terms.name(A.NEXT_AT)} <= {terms.value(iso(now_ms))}",
             )
             yield from self._ids(QUEUE_INDEX.name, keys, terms, limit=limit, pages=PAGES)
@@ -111,21 +113,24 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
         for shard in range(self.shards):
             terms = Terms()
             keys = all_of(
-                f"{terms.name(A.DUE)} = {terms.value(Due.TASK_END)}",
-                f"{terms.name(A.HOME_REGION)} = {terms.value(region)}",
-                f"{terms.name(A.SHARD)} = {terms.value(shard)}",
+                is_equal(terms, A.DUE, Due.TASK_END),
+                is_home(terms, region),
+                is_equal(terms, A.SHARD, shard),
                 f"{terms.name(A.DUE_FROM)} <= {terms.value(iso(now_ms))}",
             )
             yield from self._ids(DUE_INDEX.name, keys, terms, limit=OVERDUE)
 
-    def open_in(self, session_id: str) -> Sequence[Task]:
+    def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
         terms = Terms()
-        keys = f"{terms.name(A.OPEN_IN)} = {terms.value(session_id)}"
+        keys = is_equal(terms, A.OPEN_IN, session_id)
         found: list[Task] = []
         for ids in self._ids(OPEN_INDEX.name, keys, terms, limit=OVERDUE):
-            there = self.read_all(ids)
+            items = self.client.get_all([task_key(task_id) for task_id in ids], only=WITHOUT_PAYLOADS)
+            there = {task.task_id: task for task in map(task_from, items)}
             found += [there[each] for each in ids if each in there and not there[each].is_settled]
-        return found
+            if len(found) >= limit:
+                break
+        return found[:limit]
 
     def _ids(
         self, index: str, keys: str, terms: Terms, *, limit: int, pages: int | None = None

@@ -18,10 +18,9 @@ from session_store.storage.child_items import (
     record_from,
     record_key,
 )
-from session_store.storage.client import ConditionFailedError
 from session_store.storage.codec import Item, from_attribute
-from session_store.storage.expressions import Terms, all_of, is_admitted, is_unsettled
-from session_store.storage.leases import LEASE_ATTRIBUTES
+from session_store.storage.expressions import Terms, all_of, is_admitted, is_equal, is_unsettled
+from session_store.storage.leases import LEASE_ATTRIBUTES, put_guarded
 from session_store.storage.partition import query_partition
 from session_store.storage.session_items import metadata_key, session_from
 from session_store.storage.settlements import Settlements
@@ -33,14 +32,8 @@ LISTED: Final = (A.PK, A.SK, A.TOOL_CALL_ID, A.TOOL_NAME, *LEASE_ATTRIBUTES)
 
 class ToolCallTable(Settlements, frozen=True, kw_only=True):
     def put(self, claim: Claim, guard: ClaimGuard) -> Refused[Claim] | None:
-        terms = Terms()
-        condition = is_admitted(terms, guard)
         item = claim_item(claim, region=self.region)
-        try:
-            self.client.put(item, ConditionExpression=condition, **terms.arguments())
-        except ConditionFailedError as failed:
-            return Refused(held=None if failed.item is None else claim_from(failed.item))
-        return None
+        return put_guarded(self.client, item, guard, clause=is_admitted, read=claim_from)
 
     def sight(self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()) -> CallSight:
         keys = [
@@ -66,10 +59,10 @@ class ToolCallTable(Settlements, frozen=True, kw_only=True):
 
     def unsettled(self, session_id: str) -> Sequence[Claim]:
         terms = Terms()
-        pk, prefix = terms.value(session_pk(session_id)), terms.value(CALL_SK_PREFIX)
         arguments: dict[str, Any] = {
             "KeyConditionExpression": all_of(
-                f"{terms.name(A.PK)} = {pk}", f"begins_with({terms.name(A.SK)}, {prefix})"
+                is_equal(terms, A.PK, session_pk(session_id)),
+                f"begins_with({terms.name(A.SK)}, {terms.value(CALL_SK_PREFIX)})",
             ),
             "FilterExpression": is_unsettled(terms),
             "ProjectionExpression": ", ".join(map(terms.name, LISTED)),

@@ -27,7 +27,11 @@ def test_a_run_tells_counts_and_ends_in_time(
     watch = replace(module.watch, sessions=world.sessions, clock=world.clock, bus=bus, deadline=deadline)
     monkeypatch.setattr(module, "watch", watch)
     tasks = MemoryTasks(memory=world.memory)
-    overdue = replace(module.overdue, storage=tasks, clock=world.clock, deadline=deadline)
+    overdue = replace(
+        module.overdue,
+        access=replace(module.overdue.access, storage=tasks, clock=world.clock),
+        deadline=deadline,
+    )
     monkeypatch.setattr(module, "overdue", overdue)
     late = an_approval(deadline=NOW_MS)
     tasks.create(late)
@@ -54,7 +58,8 @@ def test_a_run_that_cannot_end_tasks_warns_all_the_same(
         def overdue(self, **_: Any) -> None:
             raise ThrottledError
 
-    monkeypatch.setattr(module, "overdue", replace(module.overdue, storage=Throttled()))
+    throttled = replace(module.overdue.access, storage=Throttled())
+    monkeypatch.setattr(module, "overdue", replace(module.overdue, access=throttled))
     world.open(idle_timeout=600)
     with pytest.raises(ThrottledError):
         module.handler(SCHEDULED, Context("expiry-watch", seconds=55))
@@ -71,7 +76,11 @@ def test_a_run_that_did_not_come_to_all_says_so(
     monkeypatch.setattr(
         module,
         "overdue",
-        replace(module.overdue, storage=tasks, clock=world.clock, deadline=watch.deadline),
+        replace(
+            module.overdue,
+            access=replace(module.overdue.access, storage=tasks, clock=world.clock),
+            deadline=watch.deadline,
+        ),
     )
     tasks.create(an_approval(deadline=NOW_MS))
     world.open(idle_timeout=600)

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from session_store.domain.claim import SKEW_MARGIN_MS
+from session_store.domain.claim import SKEW_MARGIN_MS, ClaimStatus
 from session_store.domain.free_claim import free_key_hash
 from session_store.domain.homes import fnv1a_32, home_of
-from session_store.errors import MisdirectedError
+from session_store.errors import InvalidRequestError, MisdirectedError
 from session_store.metric_names import Metric
-from session_store.services.free_claims import NewClaim
+from session_store.services.free_claims import ClaimOutcome, NewClaim
 from session_store.services.payloads import INLINE_LIMIT, OUTCOME_ROOM
 from tests.support.api import Answer, InProcessApi, StoreApi
 from tests.support.samples import ALICE, DAY, NOW_SECONDS, OWNER, REGION
@@ -159,3 +159,22 @@ def test_a_claim_takes_no_more_than_its_item_does(api: InProcessApi) -> None:
     too_large = step(api, "complete", {"fence": fence, "output": "x" * 150_000})
     assert too_large.slug == "payload-too-large"
     assert step(api, "complete", {"fence": fence, "output": 1}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("status", "parts", "path"),
+    [
+        (ClaimStatus.IN_PROGRESS, {}, "$.outcome"),
+        (ClaimStatus.FAILED, {"output": 1}, "$.output"),
+        (ClaimStatus.COMPLETED, {"error": 1}, "$.error"),
+    ],
+)
+def test_what_is_no_outcome_is_refused_whoever_says_it(
+    world: World, status: ClaimStatus, parts: dict[str, Any], path: str
+) -> None:
+    claims = world.store.claims
+    fence = claims.begin(ALICE, "k", NewClaim(input=1)).fence
+    with pytest.raises(InvalidRequestError) as refused:
+        claims.complete(ALICE, "k", fence=fence, outcome=ClaimOutcome(status=status, **parts))
+    assert refused.value.facts["path"] == path
+    assert claims.get(ALICE, "k").status is ClaimStatus.IN_PROGRESS

@@ -8,6 +8,7 @@ from session_store.domain.claim import SKEW_MARGIN_MS
 from session_store.domain.identifiers import mint_task_id
 from session_store.domain.task import MAX_ATTEMPTS
 from session_store.metric_names import Metric
+from session_store.services.payloads import INLINE_LIMIT, OUTCOME_ROOM
 from tests.support.api import InProcessApi
 from tests.support.samples import DAY, NOW_SECONDS, SESSION_ID
 from tests.support.task_calls import Queue, worn_out
@@ -219,7 +220,7 @@ def test_a_failed_attempt_is_followed_by_another_after_a_growing_pause(queue: Qu
         task = queue.claimed()
         given_back = queue.fail(task, {"n": attempt}).json
         assert (given_back["status"], given_back["error"]) == ("pending", {"n": attempt})
-        assert (given_back["owner"], given_back["attempts"]) == (None, attempt)
+        assert (given_back["owner"], given_back["attempts"]) == ("worker-1", attempt)
         world.clock.pass_(pause - 0.001)
         assert queue.nothing_due()
         world.clock.pass_(0.001)
@@ -279,12 +280,14 @@ def test_a_last_attempt_that_dies_is_failed_by_whoever_meets_it(queue: Queue, wo
         assert late.slug == "fenced"
 
 
-def test_a_last_attempt_that_dies_is_failed_by_who_reads_it(queue: Queue, world: World) -> None:
+def test_a_last_attempt_that_dies_is_failed_to_who_reads_it(queue: Queue, world: World) -> None:
     task = worn_out(queue, world.clock.pass_)
     world.clock.pass_(OVER)
     shown = queue.read(task["taskId"])
     assert (shown["status"], shown["error"]) == ("failed", {"reason": "last-lease-over"})
-    assert queue.listed(status="failed") == [shown]
+    assert queue.read(task["taskId"]) == shown
+    assert queue.listed() == []
+    assert queue.complete(task).slug == "fenced"
 
 
 def test_a_task_fails_at_its_deadline_unless_somebody_is_at_it(queue: Queue, world: World) -> None:
@@ -498,3 +501,39 @@ def test_a_list_goes_on_where_a_page_ended(queue: Queue) -> None:
     assert sorted(task["taskId"] for task in queue.listed(limit="2")) == sorted(made)
     other = {"queue": queue.name, "status": "claimed", "cursor": first["nextCursor"]}
     assert queue.api.call("GET", "/tasks", query=other).slug == "invalid-request"
+
+
+def test_a_payload_leaves_room_for_what_comes_of_it(queue: Queue) -> None:
+    most = "x" * (INLINE_LIMIT - OUTCOME_ROOM - 2)
+    assert queue.create(most + "x").status == 413
+    task_id = queue.created(most)
+    assert queue.complete(queue.claimed(), result="r" * 1000).status == 200
+    assert queue.read(task_id)["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"dueAt": "1969-12-31T23:59:59Z"}, "$.dueAt"),
+        ({"dueAt": "9999-12-31T23:59:59-12:00"}, "$.dueAt"),
+        ({"deadline": "0001-01-01T00:00:00+01:00"}, "$.deadline"),
+        ({"dueAt": "2027-01-16T00:00:00Z", "deadline": "2027-01-15T23:59:59Z"}, "$.deadline"),
+        ({"sessionId": "nope"}, "$.sessionId"),
+    ],
+)
+def test_times_and_sessions_that_cannot_be_are_refused_where_they_stand(
+    queue: Queue, body: dict[str, Any], path: str
+) -> None:
+    refused = queue.create(1, **body)
+    assert (refused.status, refused.json["path"]) == (400, path)
+    queue.created()
+    after = queue.complete(queue.claimed(), result=1, next=[{"queue": "q", "payload": 1, **body}])
+    assert (after.status, after.json["path"]) == (400, path.replace("$", "$.next[0]"))
+
+
+def test_what_is_over_by_itself_is_in_no_list_of_open_ones(queue: Queue, world: World) -> None:
+    queue.created(deadline="2027-01-15T08:00:30Z")
+    assert len(queue.listed()) == 1
+    world.clock.pass_(30)
+    assert queue.listed() == []
+    assert queue.listed(status="pending") == []

@@ -81,8 +81,8 @@ def test_a_clean_up_is_opened_with_what_is_configured() -> None:
 def test_a_watch_is_opened_on_dynamodb() -> None:
     watching = WatchSettings(event_bus="events", within=900)
     watch, overdue = open_expiry_watch(settings(status_shards=7), watching)
-    assert isinstance(overdue.storage, TaskTable)
-    assert (overdue.storage.shards, overdue.region) == (7, "us-east-1")
+    assert isinstance(overdue.access.storage, TaskTable)
+    assert (overdue.access.storage.shards, overdue.access.region) == (7, "us-east-1")
     assert overdue.deadline is watch.deadline
     assert isinstance(watch.sessions, SessionTable)
     assert watch.sessions.shards == 7

@@ -292,3 +292,49 @@ def test_a_cancelled_task_leaves_the_claim_as_a_death_does(world: World, kind: s
 
     asyncio.run(whole())
     assert work.told() == InProgressError.__name__
+
+
+def test_a_block_is_entered_once(world: World, kind: str) -> None:
+    block = once(world.store, kind, awaited=False).block()
+    with block as work:
+        work.complete(1)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="entered once"), block:
+            pass
+
+
+def test_an_awaited_block_is_entered_once_also_after_an_exception(world: World, kind: str) -> None:
+    block = once(world.store, kind, awaited=True).block()
+    runs = []
+
+    async def tried() -> None:
+        async with block:
+            runs.append(1)
+            raise TimeoutError
+
+    async def twice() -> None:
+        with pytest.raises(TimeoutError):
+            await tried()
+        with pytest.raises(RuntimeError, match="entered once"):
+            await tried()
+
+    asyncio.run(twice())
+    assert runs == [1]
+
+
+@pytest.mark.parametrize("output", ["\ud800", {1: 2}], ids=["no text", "no JSON"])
+def test_an_outcome_that_could_not_be_written_is_no_failure_of_the_work(work: Once, output: Any) -> None:
+    """Whatever the store has said of it: the side effect may have happened."""
+
+    async def body(each: Any) -> None:
+        await given(each.complete(output))
+
+    with pytest.raises((ValueError, TypeError)):
+        work.run(body, failures=(Exception,))
+    assert work.told() == "InProgressError"
+
+
+def test_a_block_inside_that_ends_unsettled_is_no_failure_of_the_one_outside(work: Once) -> None:
+    with pytest.raises(UnsettledError):
+        work.run(raising(UnsettledError()), failures=(Exception,))
+    assert work.told() == "InProgressError"

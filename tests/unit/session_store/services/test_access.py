@@ -6,11 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
-from session_store.domain.session import Session, Status
+from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status
 from session_store.domain.slide import Slide
 from session_store.errors import (
     MisdirectedError,
     OutcomeUnknownError,
+    SessionClosedError,
     SessionNotFoundError,
     ThrottledError,
 )
@@ -102,6 +103,24 @@ def test_a_child_is_written_at_home_only() -> None:
 def test_a_session_is_found_in_any_status(status: Status) -> None:
     session = a_session(status=status)
     assert access_to(session).found_at_home(ALICE, session.session_id) == session
+
+
+@pytest.mark.parametrize("status", sorted(WRITABLE))
+def test_a_session_that_is_not_closing_takes_something_new(status: Status) -> None:
+    session = a_session(status=status)
+    assert access_to(session).writable_at_home(ALICE, session.session_id) == session
+
+
+@pytest.mark.parametrize("status", sorted(ANY_STATUS - WRITABLE))
+def test_a_session_that_closes_takes_nothing_new(status: Status) -> None:
+    session = a_session(status=status)
+    with pytest.raises(SessionClosedError) as refused:
+        access_to(session).writable_at_home(ALICE, session.session_id)
+    assert refused.value.facts == {"sessionStatus": status}
+    with pytest.raises(SessionNotFoundError):
+        access_to(session).writable_at_home(BOB, session.session_id)
+    with pytest.raises(MisdirectedError):
+        access_to(session, region="eu-west-1").writable_at_home(ALICE, session.session_id)
 
 
 @pytest.mark.parametrize("at_least", [0, 6, 7])

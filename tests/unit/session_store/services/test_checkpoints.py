@@ -270,7 +270,7 @@ def test_nobody_else_sees_or_adds_one(world: World, caller: Any) -> None:
         lambda: checkpoints.latest(caller, session_id),
         lambda: checkpoints.page(caller, session_id, PageRequest(limit=1)),
         lambda: checkpoints.add(caller, session_id, NewCheckpoint(data=1)),
-        lambda: checkpoints.add(caller, session_id, NewCheckpoint(data=1), key="k"),
+        lambda: world.store.keyed_checkpoints.add(caller, session_id, NewCheckpoint(data=1), key="k"),
     ]
     for way in ways:
         with pytest.raises(SessionNotFoundError):
@@ -309,7 +309,7 @@ def test_every_use_moves_the_window_where_it_is_due(world: World) -> None:
     checkpoints = world.store.checkpoints
     ways: list[Callable[[], object]] = [
         lambda: checkpoints.add(ALICE, session_id, NewCheckpoint(data=1)),
-        lambda: checkpoints.add(ALICE, session_id, NewCheckpoint(data=2), key="k"),
+        lambda: world.store.keyed_checkpoints.add(ALICE, session_id, NewCheckpoint(data=2), key="k"),
         lambda: checkpoints.get(ALICE, session_id, kept.checkpoint_id),
         lambda: checkpoints.latest(ALICE, session_id),
         lambda: checkpoints.page(ALICE, session_id, PageRequest(limit=1)),

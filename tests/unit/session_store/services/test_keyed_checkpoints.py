@@ -24,7 +24,7 @@ NEW = NewCheckpoint(data={"a": 1, "b": [2]}, namespace="n", retain_seconds=900)
 
 
 def add(world: World, session_id: str, new: NewCheckpoint = NEW, key: str = "k") -> Added:
-    return world.store.checkpoints.add(ALICE, session_id, new, key=key)
+    return world.store.keyed_checkpoints.add(ALICE, session_id, new, key=key)
 
 
 def count(world: World, session_id: str) -> int:
@@ -37,6 +37,8 @@ def test_the_same_under_the_same_key_is_stored_once_and_answered_as_at_first(wor
     new = replace(NEW, data=data)
     first = add(world, session_id, new)
     assert (first.created, first.by_key) == (True, False)
+    (claim,) = world.memory.keys.values()
+    assert claim.target == first.checkpoint.checkpoint_id
     world.clock.pass_(60)
     assert add(world, session_id, new) == Added(checkpoint=first.checkpoint, created=False, by_key=True)
     assert count(world, session_id) == 1
@@ -123,7 +125,7 @@ def test_two_sessions_and_two_callers_share_no_key(world: World) -> None:
     sessions = [world.open().session_id, world.open().session_id]
     theirs = world.open(caller=BOB).session_id
     assert all(add(world, session_id).created for session_id in sessions)
-    assert world.store.checkpoints.add(BOB, theirs, NEW, key="k").created
+    assert world.store.keyed_checkpoints.add(BOB, theirs, NEW, key="k").created
     assert len(world.memory.keys) == 3
 
 

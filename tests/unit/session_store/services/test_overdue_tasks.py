@@ -1,6 +1,7 @@
 """Tasks that nobody came for."""
 
 import pytest
+from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.claim import SKEW_MARGIN_MS
@@ -8,7 +9,7 @@ from session_store.domain.task import MAX_ATTEMPTS, Task, TaskStatus
 from session_store.services import overdue_tasks
 from session_store.services.overdue_tasks import PRINCIPAL, Lapsed, OverdueTasks
 from session_store.storage.memory_tasks import MemoryTasks
-from tests.support.samples import NOW_MS, REGION
+from tests.support.samples import NOW_MS
 from tests.support.task_samples import a_task, an_approval, done, took
 from tests.support.world import World
 
@@ -20,7 +21,7 @@ def tasks(world: World) -> MemoryTasks:
 
 @pytest.fixture
 def overdue(world: World, tasks: MemoryTasks) -> OverdueTasks:
-    return OverdueTasks(storage=tasks, clock=world.clock, deadline=Deadline(), region=REGION)
+    return OverdueTasks(access=replace(world.store.tasks.access, storage=tasks), deadline=Deadline())
 
 
 def dead_one() -> Task:
@@ -57,9 +58,8 @@ def test_what_somebody_was_faster_with_is_left_to_them(world: World, tasks: Memo
             MemoryTasks.put(self, done(dead).claim, guard)
             return MemoryTasks.put(self, task, guard)
 
-    slow = OverdueTasks(
-        storage=Late(memory=world.memory), clock=world.clock, deadline=Deadline(), region=REGION
-    )
+    late = replace(world.store.tasks.access, storage=Late(memory=world.memory))
+    slow = OverdueTasks(access=late, deadline=Deadline())
     assert slow.run(request_id="r") == Lapsed(ended=0, more=False)
     assert world.memory.tasks[dead.task_id].status is TaskStatus.COMPLETED
 

@@ -69,11 +69,15 @@ def test_a_step_elsewhere_is_sent_home(
     assert world.memory.tasks[task.task_id] == task
 
 
-def test_a_task_that_is_over_is_ended_by_its_own_region_alone(world: World, far: Store) -> None:
+def test_a_task_that_is_over_is_over_in_every_region_and_ended_by_nobody_who_reads(
+    world: World, far: Store
+) -> None:
     task = made(world.store, TaskKind.APPROVAL)
     world.clock.pass_(1)
-    assert far.tasks.get(ALICE, task.task_id) == task
-    assert world.store.tasks.get(ALICE, task.task_id).status is TaskStatus.EXPIRED
+    seen = far.tasks.get(ALICE, task.task_id)
+    assert seen.status is TaskStatus.EXPIRED
+    assert world.store.tasks.get(ALICE, task.task_id) == seen
+    assert world.memory.tasks[task.task_id] == task
 
 
 def test_a_task_of_a_session_is_made_where_that_is_at_home(world: World, far: Store) -> None:

@@ -17,7 +17,7 @@ from session_store.services.new_tasks import NewTask
 from session_store.services.overdue_tasks import OverdueTasks
 from session_store.storage.memory import memory_storage
 from session_store.store import Store, store_on
-from tests.support.samples import NOW_MS, REGION, settings
+from tests.support.samples import NOW_MS, settings
 from tests.support.task_samples import WORKER as SOMEBODY
 
 WORKERS: Final = 3
@@ -112,9 +112,8 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(worker=WORKER)
     def watch(self, worker: int) -> None:
         me = self.workers[worker]
-        OverdueTasks(storage=self.storage.tasks, clock=me.clock, deadline=Deadline(), region=REGION).run(
-            request_id="r"
-        )
+        access = replace(me.store.tasks.access, clock=me.clock)
+        OverdueTasks(access=access, deadline=Deadline()).run(request_id="r")
 
     @rule(ms=st.sampled_from([1, 900, 4000, 13_000]))
     def time_passes(self, ms: int) -> None:

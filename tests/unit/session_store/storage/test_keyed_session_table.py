@@ -10,7 +10,7 @@ from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
 from session_store.storage.attempts import Attempts
 from session_store.storage.client import Client, TransactionRefusedError
 from session_store.storage.keyed_session_table import KeyedSessionTable
-from session_store.storage.keyed_writes import CLAIM, MEETINGS
+from session_store.storage.keyed_writes import CLAIM, MEETINGS, WRITE
 from tests.support.samples import a_key_claim, a_session
 
 
@@ -45,4 +45,11 @@ def test_an_answer_lost_at_one_meeting_is_remembered_at_the_next(
 ) -> None:
     table = KeyedSessionTable(client=cast("Client", Refusing(ends=iter(ends))), shards=4)
     with pytest.raises(told):
+        table.create(a_session(), a_key_claim())
+
+
+def test_a_minted_id_that_is_taken_is_a_fault_of_ours() -> None:
+    ends = iter([TransactionRefusedError({WRITE: {}}, answer_lost=False)])
+    table = KeyedSessionTable(client=cast("Client", Refusing(ends=ends)), shards=4)
+    with pytest.raises(AssertionError):
         table.create(a_session(), a_key_claim())
