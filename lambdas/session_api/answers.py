@@ -1,4 +1,4 @@
-"""The bodies of answers."""
+"""The bodies of answers about sessions, messages and the audit trail, and those to operators."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -6,11 +6,9 @@ from typing import Any, Literal
 import msgspec
 
 from session_store.domain.audit_event import AuditEntry
-from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.message import Message
 from session_store.domain.session import ExpiringSession, Session, SessionSummary
 from session_store.domain.times import MILLIS, iso
-from session_store.domain.tool_call import Claim, ToolCallRecord
 
 StatusName = Literal["initializing", "active", "closing", "closed"]
 
@@ -65,29 +63,6 @@ class MessageAnswer(Answer, frozen=True):
     appended_at: str
 
 
-class CheckpointAnswer(Answer, frozen=True):
-    checkpoint_id: str
-    namespace: str
-    parent_id: str | None
-    data: Any
-    created_at: str
-    expires_at: str
-
-
-class ToolCallAnswer(Answer, frozen=True):
-    tool_call_id: str
-    tool_name: str
-    status: Literal["in_progress", "completed", "failed"]
-    input: Any
-    output: Any
-    error: Any
-    started_at: str
-    completed_at: str | None
-    duration_ms: int | None
-    fence: int
-    lease_until: str | None
-
-
 class SessionPage(Answer, frozen=True):
     items: list[SessionSummaryAnswer]
     next_cursor: str | None
@@ -103,24 +78,8 @@ class MessagePage(Answer, frozen=True):
     next_cursor: str | None
 
 
-class CheckpointPage(Answer, frozen=True):
-    items: list[CheckpointAnswer]
-    next_cursor: str | None
-
-
 class AppendedMessages(Answer, frozen=True):
     items: list[MessageAnswer]
-
-
-class ToolCallPage(Answer, frozen=True):
-    items: list[ToolCallAnswer]
-    next_cursor: str | None
-
-
-class HistoryPage(Answer, frozen=True):
-    session: SessionAnswer
-    items: list[ToolCallAnswer]
-    next_cursor: str | None
 
 
 class DifferenceAnswer(Answer, frozen=True):
@@ -210,58 +169,6 @@ def message_answer(message: Message) -> MessageAnswer:
         content=message.content,
         appended_at=iso(message.appended_at),
     )
-
-
-def checkpoint_answer(checkpoint: Checkpoint) -> CheckpointAnswer:
-    return CheckpointAnswer(
-        checkpoint_id=checkpoint.checkpoint_id,
-        namespace=checkpoint.namespace,
-        parent_id=checkpoint.parent_id,
-        data=checkpoint.data,
-        created_at=iso(checkpoint.taken_at),
-        expires_at=_end(checkpoint.ttl),
-    )
-
-
-def tool_call_answer(call: Claim | ToolCallRecord) -> ToolCallAnswer:
-    return ToolCallAnswer(**tool_call_fields(call))
-
-
-def tool_call_fields(call: Claim | ToolCallRecord) -> dict[str, Any]:
-    """Of a record, or of the claim of a call that is not settled."""
-    return _recorded(call) if isinstance(call, ToolCallRecord) else _unsettled(call)
-
-
-def _unsettled(claim: Claim) -> dict[str, Any]:
-    return {
-        "tool_call_id": claim.tool_call_id,
-        "tool_name": claim.tool_name,
-        "status": claim.status.value,
-        "input": claim.input,
-        "output": None,
-        "error": None,
-        "started_at": iso(claim.started_at),
-        "completed_at": None,
-        "duration_ms": None,
-        "fence": claim.fence,
-        "lease_until": iso(claim.lease_until_ms),
-    }
-
-
-def _recorded(record: ToolCallRecord) -> dict[str, Any]:
-    return {
-        "tool_call_id": record.tool_call_id,
-        "tool_name": record.tool_name,
-        "status": record.status.value,
-        "input": record.input,
-        "output": record.output,
-        "error": record.error,
-        "started_at": iso(record.started_at),
-        "completed_at": iso(record.completed_at),
-        "duration_ms": record.duration_ms,
-        "fence": record.fence,
-        "lease_until": None,
-    }
 
 
 def audit_answer(entry: AuditEntry) -> AuditEntryAnswer:

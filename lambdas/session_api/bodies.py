@@ -1,28 +1,23 @@
-"""The bodies of requests: their shapes, ranges and what they mean to a use case."""
+"""The bodies of requests on sessions and messages, those of operators, and what several topics share."""
 
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from session_store.domain.checkpoint import SHORTEST_RETENTION
-from session_store.domain.claim import DAY
-from session_store.domain.identifiers import MAX_IDENTIFIER
+from session_store.domain.claim import MAX_LEASE, MIN_LEASE, ClaimStatus
 from session_store.domain.message import MAX_BATCH
 from session_store.domain.state_operations import StateOperations
-from session_store.domain.task import DEFAULT_RETENTION, LONGEST_RETENTION_DAYS, MAX_NEXT, TaskKind
 from session_store.domain.times import from_iso
-from session_store.domain.tool_call import MAX_DURATION_MS
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import InvalidRequestError
 from session_store.services.births import NewSession
-from session_store.services.checkpoint_births import NewCheckpoint
 from session_store.services.context import NewMessage
-from session_store.services.new_tasks import NewTask
-from session_store.services.tool_calls import FinishedCall
 
 SEVEN_DAYS: Final = 604_800
 THIRTY_DAYS: Final = 2_592_000
-RETENTION_DAYS: Final = DEFAULT_RETENTION // DAY
+DEFAULT_LEASE: Final = 60
+Lease = Annotated[int, msgspec.Meta(ge=MIN_LEASE, le=MAX_LEASE)]
+Fence = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -70,13 +65,6 @@ class DrainSessions(Body, frozen=True):
     within_seconds: Annotated[int, msgspec.Meta(ge=1, le=LONGEST_LIFE)]
 
 
-class RedriveLetters(Body, frozen=True):
-    """Both queues where ``queue`` names none; ``max`` letters at the most."""
-
-    queue: Literal["stream", "cleanup"] | None = None
-    max: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
-
-
 class NewMessageBody(Body, frozen=True):
     content: Any
     message_id: str | None = None
@@ -90,79 +78,30 @@ class AppendMessages(Body, frozen=True):
         return [NewMessage(content=new.content, message_id=new.message_id) for new in self.messages]
 
 
-class AddCheckpoint(Body, frozen=True):
-    """``retainSeconds``: ends sooner than its session may. Without it, with its session."""
-
-    data: Any
-    namespace: Annotated[str, msgspec.Meta(max_length=MAX_IDENTIFIER)] = ""
-    checkpoint_id: str | None = None
-    parent_id: str | None = None
-    retain_seconds: Annotated[int, msgspec.Meta(ge=SHORTEST_RETENTION, le=LONGEST_LIFE)] | None = None
-
-    def meaning(self) -> NewCheckpoint:
-        return NewCheckpoint(
-            data=self.data,
-            namespace=self.namespace,
-            checkpoint_id=self.checkpoint_id,
-            parent_id=self.parent_id,
-            retain_seconds=self.retain_seconds,
-        )
+class Heartbeat(Body, frozen=True):
+    fence: Fence
+    lease_seconds: Lease
 
 
-class RecordToolCall(Body, frozen=True):
-    """A call that has been run. ``startedAt`` is ISO 8601 with a zone; with an ``error`` the call failed."""
+class Reconcile(Body, frozen=True):
+    """What has been found out: the `output` or the `error`, or that the work may be tried again.
 
-    tool_name: str
-    input: Any
-    duration_ms: Annotated[int, msgspec.Meta(ge=0, le=MAX_DURATION_MS)]
-    output: Any = None
-    error: Any = None
-    started_at: str | None = None
-
-    def meaning(self, tool_call_id: str) -> FinishedCall:
-        return FinishedCall(
-            tool_call_id=tool_call_id,
-            tool_name=self.tool_name,
-            input=self.input,
-            output=self.output,
-            error=self.error,
-            duration_ms=self.duration_ms,
-            started_at=moment(self.started_at, path="$.startedAt"),
-        )
-
-
-class CreateTask(Body, frozen=True):
-    """`dueAt` and `deadline` are ISO 8601 with a zone; without `dueAt` a task is due at once.
-
-    `retainDays`: how long it stays when it is over.
+    `fence`: of the attempt that was looked into, so that none that has come since is judged by it.
     """
 
-    queue: str
-    payload: Any
-    kind: Literal["task", "approval"] = "task"
-    due_at: str | None = None
-    deadline: str | None = None
-    session_id: str | None = None
-    retain_days: Annotated[int, msgspec.Meta(ge=1, le=LONGEST_RETENTION_DAYS)] = RETENTION_DAYS
+    outcome: Literal["completed", "failed", "retry"]
+    fence: Fence | None = None
+    output: Any = None
+    error: Any = None
 
-    def meaning(self, at: str = "$") -> NewTask:
-        """``at``: where the body stands."""
-        return NewTask(
-            queue=self.queue,
-            payload=self.payload,
-            kind=TaskKind(self.kind),
-            due_at=moment(self.due_at, path=f"{at}.dueAt"),
-            deadline=moment(self.deadline, path=f"{at}.deadline"),
-            session_id=self.session_id,
-            retain_days=self.retain_days,
-        )
-
-
-Following = Annotated[list[CreateTask], msgspec.Meta(max_length=MAX_NEXT)]
-
-
-def meanings(bodies: list[CreateTask], at: str) -> list[NewTask]:
-    return [body.meaning(f"{at}[{position}]") for position, body in enumerate(bodies)]
+    def status(self) -> ClaimStatus | None:
+        """None: to be tried again."""
+        if self.outcome != "retry":
+            return ClaimStatus(self.outcome)
+        for name in ("output", "error"):
+            if getattr(self, name) is not None:
+                raise InvalidRequestError("What is to be tried again has no outcome", path=f"$.{name}")
+        return None
 
 
 def moment(text: str | None, *, path: str) -> int | None:

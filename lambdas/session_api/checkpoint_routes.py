@@ -3,8 +3,8 @@
 from typing import Final
 
 from session_api import problems
-from session_api.answers import CheckpointAnswer, CheckpointPage, checkpoint_answer
-from session_api.bodies import AddCheckpoint
+from session_api.checkpoint_answers import CheckpointAnswer, CheckpointPage, checkpoint_answer
+from session_api.checkpoint_bodies import AddCheckpoint
 from session_api.cursors import encode_cursor
 from session_api.lists import PAGED, page_request
 from session_api.operations import Parameter, Reply, operation

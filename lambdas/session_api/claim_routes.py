@@ -3,8 +3,9 @@
 from typing import Final
 
 from session_api import problems
+from session_api.bodies import Heartbeat, Reconcile
 from session_api.claim_answers import BegunClaim, ClaimAnswer, begun_claim_answer, claim_answer
-from session_api.claim_bodies import BeginClaim, CompleteClaim, FailClaim, Heartbeat, Reconcile
+from session_api.claim_bodies import BeginClaim, CompleteClaim, FailClaim, reconciled_claim
 from session_api.operations import Reply, operation
 from session_api.requests import Request
 from session_store.domain.claim import SETTLED, Step
@@ -94,7 +95,7 @@ def reconcile_claim(request: Request) -> Reply:
     """Say how work ended that nobody holds any more, or that it may be tried again."""
     body = request.body
     step = request.store.claims.reconcile(
-        request.caller, request.path["key"], outcome=body.outcome_of_claim(), fence=body.fence
+        request.caller, request.path["key"], outcome=reconciled_claim(body), fence=body.fence
     )
     return _stepped(request, step)
 

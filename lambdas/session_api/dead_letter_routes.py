@@ -1,13 +1,13 @@
 """``/ops/dlq``"""
 
 from session_api import problems
-from session_api.bodies import RedriveLetters
 from session_api.dead_letter_answers import (
     DeadLettersAnswer,
     RedriveAnswer,
     dead_letters_answer,
     redrive_answer,
 )
+from session_api.dead_letter_bodies import RedriveLetters
 from session_api.lists import DEFAULT_LIMIT, LIMIT, MAX_LIMIT
 from session_api.operations import Reply, operation
 from session_api.requests import Request

@@ -12,11 +12,12 @@ from typing import Any, Final
 import msgspec
 
 from session_api import resolver  # noqa: F401 - declares the operations
-from session_api.answers import HistoryPage, SessionAnswer
+from session_api.answers import SessionAnswer
 from session_api.callers import SUBJECT_HEADER
 from session_api.operations import OPERATIONS, Operation, Parameter
 from session_api.problems import CONTENT_TYPE, RETRY_AFTER, Problem
 from session_api.requests import IDEMPOTENCY_KEY, IF_MATCH, MIN_VERSION, REPLAYED
+from session_api.tool_call_answers import HistoryPage
 from session_store.domain.idempotency_key import KEY_PATTERN, MAX_KEY
 from session_store.domain.identifiers import (
     IDENTIFIER_PATTERN,

@@ -3,7 +3,10 @@
 from typing import Final
 
 from session_api import problems
-from session_api.claim_answers import (
+from session_api.bodies import Heartbeat, Reconcile
+from session_api.operations import Reply, operation
+from session_api.requests import Request
+from session_api.running_call_answers import (
     BegunToolCall,
     FinishedToolCall,
     OpenCall,
@@ -11,9 +14,7 @@ from session_api.claim_answers import (
     finished_answer,
     open_call,
 )
-from session_api.claim_bodies import BeginToolCall, CompleteToolCall, FailToolCall, Heartbeat, Reconcile
-from session_api.operations import Reply, operation
-from session_api.requests import Request
+from session_api.running_call_bodies import BeginToolCall, CompleteToolCall, FailToolCall, reconciled_call
 from session_api.tool_call_routes import TOOL_CALL, TOOL_CALLS
 from session_store.domain.claim import SETTLED
 from session_store.metric_names import Metric
@@ -144,7 +145,7 @@ def reconcile_tool_call(request: Request) -> Reply:
             request.caller,
             request.session_id,
             request.path["toolCallId"],
-            outcome=request.body.outcome_of_call(),
+            outcome=reconciled_call(request.body),
             fence=request.body.fence,
         )
     )

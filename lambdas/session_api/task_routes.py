@@ -3,8 +3,7 @@
 from typing import Final
 
 from session_api import problems
-from session_api.bodies import CreateTask, meanings
-from session_api.claim_bodies import Heartbeat
+from session_api.bodies import Heartbeat
 from session_api.cursors import encode_cursor
 from session_api.lists import PAGED, page_request
 from session_api.operations import Parameter, Reply, operation
@@ -20,8 +19,10 @@ from session_api.task_answers import (
 from session_api.task_bodies import (
     ClaimTasks,
     CompleteTask,
+    CreateTask,
     DecideApproval,
     FailTask,
+    meanings,
 )
 from session_store.domain.identifiers import IDENTIFIER_PATTERN, MAX_IDENTIFIER, SESSION_ID_PATTERN
 from session_store.domain.page import TaskPosition

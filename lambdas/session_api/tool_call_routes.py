@@ -3,19 +3,14 @@
 from typing import Final
 
 from session_api import problems
-from session_api.answers import (
-    HistoryPage,
-    ToolCallAnswer,
-    ToolCallPage,
-    session_answer,
-    tool_call_answer,
-)
-from session_api.bodies import RecordToolCall
+from session_api.answers import session_answer
 from session_api.cursors import encode_cursor
 from session_api.lists import PAGED, page_request
 from session_api.operations import Reply, operation
 from session_api.requests import Request
 from session_api.session_routes import etag_of
+from session_api.tool_call_answers import HistoryPage, ToolCallAnswer, ToolCallPage, tool_call_answer
+from session_api.tool_call_bodies import RecordToolCall
 from session_store.domain.page import RecordPosition
 from session_store.domain.session import Session
 from session_store.metric_names import Metric

@@ -81,7 +81,7 @@ def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Dea
     trail = replace(table, table=audit)
     return Storage(
         sessions=SessionTable(client=table, audit_table=audit, shards=settings.status_shards),
-        keyed=KeyedSessionTable(client=table, shards=settings.status_shards),
+        keyed_sessions=KeyedSessionTable(client=table, shards=settings.status_shards),
         messages=MessageTable(client=table, region=settings.region),
         checkpoints=CheckpointTable(client=table, region=settings.region),
         tool_calls=ToolCallTable(

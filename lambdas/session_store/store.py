@@ -166,7 +166,7 @@ def store_on(
     )
     return Store(
         sessions=sessions,
-        keyed_sessions=KeyedSessions(storage=storage.keyed, sessions=sessions, access=access),
+        keyed_sessions=KeyedSessions(storage=storage.keyed_sessions, sessions=sessions, access=access),
         context=context,
         checkpoints=checkpoints,
         keyed_checkpoints=KeyedCheckpoints(storage=storage.checkpoints, checkpoints=checkpoints),

@@ -10,7 +10,7 @@ import pytest
 from local.signed_http import Answer
 from session_store.domain.idempotency_key import key_hash
 from session_store.domain.session import Owner
-from session_store.schema import KEY_CLAIM_SK, Attribute, Entity, key_claim_pk
+from session_store.schema import CLAIM_SK, Attribute, Entity, claim_pk
 from tests.support.calls import (
     Acting,
     assert_problem,
@@ -175,8 +175,8 @@ def test_a_claim_keeps_neither_key_nor_body(api: Acting, raw: RawTable) -> None:
     made = keyed(api, "POST", "/sessions", {"state": {"m": marker}}, key)
     session = raw.metadata(made.json["sessionId"]) or {}
     owner = Owner(tenant=session[Attribute.TENANT]["S"], subject=api.subject)
-    pk = key_claim_pk(key_hash(owner, route="POST /sessions us-east-1", key=key))
-    claim = raw.item(pk, KEY_CLAIM_SK) or {}
+    pk = claim_pk(key_hash(owner, route="POST /sessions us-east-1", key=key))
+    claim = raw.item(pk, CLAIM_SK) or {}
     assert claim[Attribute.ENTITY] == {"S": Entity.KEY_CLAIM}
     assert re.fullmatch("[0-9]{10}", claim[Attribute.TTL]["N"])
     assert key not in repr(claim)

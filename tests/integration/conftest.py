@@ -13,6 +13,8 @@ from session_store.ports import Storage
 from session_store.settings import Settings
 from session_store.storage.aws_clients import aws_session, dynamodb_client
 from session_store.storage.memory import memory_storage
+from session_store.store import Store, store_on
+from tests.support.faults import Spending, watch_spending
 from tests.support.samples import REGION, settings
 from tests.support.tables import create_tables
 from tests.support.workers import Worker
@@ -64,6 +66,16 @@ def storage(request: pytest.FixtureRequest) -> Iterator[Storage]:
 @pytest.fixture
 def clock() -> SettableClock:
     return SettableClock()
+
+
+@pytest.fixture
+def store(on_dynamodb: Storage, tables: Settings, clock: SettableClock) -> Store:
+    return store_on(on_dynamodb, tables, clock=clock)
+
+
+@pytest.fixture
+def spending(dynamodb: "DynamoDBClient") -> Spending:
+    return watch_spending(dynamodb)
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ def test_a_keyed_write_whose_answer_is_lost_is_done_once(
     write = a_write(session, change, version=1)
     claim = a_key_claim(target=session.session_id, operation_id=write.operation_id)
     with lose_first_answer(dynamodb, "TransactWriteItems", times=times):
-        assert on_dynamodb.keyed.write(write, claim) is None
+        assert on_dynamodb.keyed_sessions.write(write, claim) is None
     assert on_dynamodb.sessions.read(session.session_id) == changed(session, write)
 
 
@@ -96,10 +96,10 @@ def test_a_keyed_write_that_meets_its_twin_is_answered_by_the_twins_claim(
     session = kept(on_dynamodb)
     twin, write = (a_write(session, StateOperations(set={"n": 2}), version=1) for _ in range(2))
     claim = a_key_claim(target=session.session_id, operation_id=twin.operation_id)
-    bystander.keyed.write(twin, claim)
+    bystander.keyed_sessions.write(twin, claim)
     met = cancelled("TransactionConflict", "ConditionalCheckFailed")
     refused = refuse(dynamodb, "TransactWriteItems", [met, met])
-    held = on_dynamodb.keyed.write(write, replace(claim, operation_id=write.operation_id))
+    held = on_dynamodb.keyed_sessions.write(write, replace(claim, operation_id=write.operation_id))
     assert (held, refused.total()) == (claim, 2)
 
 
@@ -111,7 +111,7 @@ def test_a_keyed_write_that_meets_its_twin_to_the_end_is_a_busy_store(
     claim = a_key_claim(target=session.session_id, operation_id=write.operation_id)
     refuse(dynamodb, "TransactWriteItems", [cancelled("TransactionConflict", "ConditionalCheckFailed")] * 9)
     with pytest.raises(ThrottledError):
-        on_dynamodb.keyed.write(write, claim)
+        on_dynamodb.keyed_sessions.write(write, claim)
     assert on_dynamodb.sessions.read(session.session_id) == session
 
 

@@ -1,7 +1,6 @@
 """What each operation costs: round trips, and write units as DynamoDB reports them."""
 
 import secrets
-from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
@@ -12,43 +11,23 @@ from session_store.domain.session import Author, Status
 from session_store.domain.state_operations import StateOperations
 from session_store.ports import Storage
 from session_store.services.births import NewSession
-from session_store.services.call_ends import Outcome, SessionChange
+from session_store.services.call_ends import SessionChange
 from session_store.services.checkpoint_births import NewCheckpoint
 from session_store.services.context import NewMessage
 from session_store.services.free_claims import ClaimOutcome, NewClaim
-from session_store.services.running_calls import NewCall
 from session_store.services.tool_calls import FinishedCall
 from session_store.settings import Settings
-from session_store.store import Store, store_on
-from tests.support.faults import Spending, watch_spending
+from session_store.store import Store
+from tests.support.call_samples import FOUND, RUN
+from tests.support.faults import Spending
 from tests.support.samples import ALICE, NOW_MS, a_checkpoint, kept
 from tests.support.world import SettableClock
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.client import DynamoDBClient
 
 INDEX_WRITES_OF_A_NEW_SESSION = 2
 INDEX_WRITES_OF_A_SLIDE = 3
 """Out of and into the status/ttl index, whose key moves, and once over in the owner index."""
 
 INDEX_WRITES_OF_A_MARK = 1
-RUN = NewCall(tool_call_id="run", tool_name="search", input={"q": "x"})
-FOUND = Outcome(status=ClaimStatus.COMPLETED, output="found")
-
-
-@pytest.fixture
-def clock() -> SettableClock:
-    return SettableClock()
-
-
-@pytest.fixture
-def store(on_dynamodb: Storage, tables: Settings, clock: SettableClock) -> Store:
-    return store_on(on_dynamodb, tables, clock=clock)
-
-
-@pytest.fixture
-def spending(dynamodb: "DynamoDBClient") -> Spending:
-    return watch_spending(dynamodb)
 
 
 @pytest.fixture

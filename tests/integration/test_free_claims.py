@@ -8,7 +8,7 @@ import pytest
 
 from session_store.domain.claim import ClaimStatus
 from session_store.errors import FencedError, IdempotencyMismatchError, NotFoundError, ThrottledError
-from session_store.schema import KEY_CLAIM_SK, Attribute, key_claim_pk
+from session_store.schema import CLAIM_SK, Attribute, claim_pk
 from session_store.services.free_claims import ClaimOutcome, NewClaim
 from session_store.settings import Settings
 from session_store.storage.codec import to_item
@@ -81,7 +81,7 @@ def test_a_worker_whose_key_has_expired_and_been_begun_anew_is_fenced(
     first = worker.store.claims.begin(ALICE, key, NewClaim(input=1))
     worker.clock.pass_(first.ttl - NOW_SECONDS)
     if reaped:
-        key_of: dict[str, str] = {Attribute.PK: key_claim_pk(first.key_hash), Attribute.SK: KEY_CLAIM_SK}
+        key_of: dict[str, str] = {Attribute.PK: claim_pk(first.key_hash), Attribute.SK: CLAIM_SK}
         worker.client.delete_item(TableName=tables.table, Key=to_item(key_of))
     second = other.store.claims.begin(ALICE, key, NewClaim(input=1))
     assert second.fence > first.fence

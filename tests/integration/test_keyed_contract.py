@@ -1,4 +1,4 @@
-"""What every KeyedStorage promises."""
+"""What every KeyedSessionStorage promises."""
 
 from decimal import Decimal
 from typing import Any
@@ -45,11 +45,11 @@ def claim_of(write: SessionWrite, **changes: Any) -> KeyClaim:
 def test_a_session_and_its_claim_are_kept_together(storage: Storage) -> None:
     session = a_session(state={"tenth": Decimal("0.1")})
     claim = a_key_claim(target=session.session_id, operation_id=session.last_write)
-    assert storage.keyed.create(session, claim) is None
+    assert storage.keyed_sessions.create(session, claim) is None
     assert storage.sessions.read(session.session_id) == session
     other = a_session()
     again = replace(claim, target=other.session_id, operation_id=other.last_write, input_hash="other")
-    assert storage.keyed.create(other, again) == claim
+    assert storage.keyed_sessions.create(other, again) == claim
     assert storage.sessions.read(other.session_id) is None
 
 
@@ -57,11 +57,11 @@ def test_a_write_and_its_claim_are_kept_together(storage: Storage) -> None:
     session = kept(storage, state={"n": 1})
     write = a_write(session, ADD, version=1)
     claim = claim_of(write)
-    assert storage.keyed.write(write, claim) is None
+    assert storage.keyed_sessions.write(write, claim) is None
     after = changed(session, write)
     assert storage.sessions.read(session.session_id) == after
     second = a_write(session, ADD)
-    assert storage.keyed.write(second, claim_of(second, key_hash=claim.key_hash)) == claim
+    assert storage.keyed_sessions.write(second, claim_of(second, key_hash=claim.key_hash)) == claim
     assert storage.sessions.read(session.session_id) == after
 
 
@@ -71,9 +71,9 @@ def test_the_very_same_operation_again_is_done_and_not_done_twice(storage: Stora
     write = a_write(session, ADD)
     claim = claim_of(write)
     for _ in range(2):
-        assert storage.keyed.create(session, created) is None
+        assert storage.keyed_sessions.create(session, created) is None
     for _ in range(2):
-        assert storage.keyed.write(write, claim) is None
+        assert storage.keyed_sessions.write(write, claim) is None
     assert storage.sessions.read(session.session_id) == changed(session, write)
 
 
@@ -81,11 +81,11 @@ def test_a_claim_is_judged_before_the_session(storage: Storage) -> None:
     session = kept(storage, state={"n": 1})
     write = a_write(session, ADD, version=1)
     claim = claim_of(write)
-    storage.keyed.write(write, claim)
+    storage.keyed_sessions.write(write, claim)
     again = a_write(session, ADD, version=1)
-    assert storage.keyed.write(again, claim_of(again, key_hash=claim.key_hash)) == claim
+    assert storage.keyed_sessions.write(again, claim_of(again, key_hash=claim.key_hash)) == claim
     storage.sessions.delete(session.session_id, a_guard(statuses=ANY_STATUS), an_event(session))
-    assert storage.keyed.write(again, claim_of(again, key_hash=claim.key_hash)) == claim
+    assert storage.keyed_sessions.write(again, claim_of(again, key_hash=claim.key_hash)) == claim
     assert storage.sessions.read(session.session_id) is None
 
 
@@ -110,18 +110,18 @@ def test_a_refused_write_leaves_its_key_free(
     write = a_write(session, operations, **guard)
     claim = claim_of(write)
     with pytest.raises(error):
-        storage.keyed.write(write, claim)
+        storage.keyed_sessions.write(write, claim)
     assert storage.sessions.read(session.session_id) == session
     taker = a_session()
     free = replace(claim, target=taker.session_id, operation_id=taker.last_write)
-    assert storage.keyed.create(taker, free) is None
+    assert storage.keyed_sessions.create(taker, free) is None
 
 
 @pytest.mark.parametrize(("seconds", "known"), [(-1, True), (0, False), (1, False)])
 def test_a_claim_is_known_until_it_ends(storage: Storage, seconds: int, *, known: bool) -> None:
     first, second = a_session(), a_session()
     claim = a_key_claim(target=first.session_id, operation_id=first.last_write, ttl=NOW_SECONDS + DAY)
-    storage.keyed.create(first, claim)
+    storage.keyed_sessions.create(first, claim)
     later = replace(
         claim,
         target=second.session_id,
@@ -129,7 +129,7 @@ def test_a_claim_is_known_until_it_ends(storage: Storage, seconds: int, *, known
         started_at=NOW_MS + (DAY + seconds) * 1000,
         ttl=NOW_SECONDS + 3 * DAY,
     )
-    assert storage.keyed.create(second, later) == (claim if known else None)
+    assert storage.keyed_sessions.create(second, later) == (claim if known else None)
     assert storage.sessions.read(second.session_id) == (None if known else second)
 
 
@@ -142,6 +142,6 @@ def test_a_claim_comes_back_as_it_was_kept(storage: Storage) -> None:
         key_hash=key_hash(session.owner, route="r", key=operation_id()),
         started_at=NOW_MS + 1,
     )
-    storage.keyed.create(session, claim)
+    storage.keyed_sessions.create(session, claim)
     other = a_session()
-    assert storage.keyed.create(other, replace(claim, operation_id=other.last_write)) == claim
+    assert storage.keyed_sessions.create(other, replace(claim, operation_id=other.last_write)) == claim

@@ -15,6 +15,7 @@ from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import Quarantined
 from session_store.domain.session import Session
+from session_store.metric_names import COLD_START
 from session_store.ports import Storage
 from session_store.schema import SESSION_SK, Attribute, session_pk
 from session_store.storage.cleanup_queue import session_end_from
@@ -109,7 +110,8 @@ def test_what_became_of_each_record_is_counted(
     capsys.readouterr()
     with forbidding(consumer, lambda item: item[Attribute.CHANGED_ITEM] == doomed) as refused:
         assert consumer.replay(records) == (1,)
-    assert metrics(capsys.readouterr().out) == {"Audited": 3, "Quarantined": 1, "Failed": 1}
+    counted = {"Audited": 3, "Quarantined": 1, "Failed": 1, COLD_START: 1}
+    assert metrics(capsys.readouterr().out) == counted
     assert refused["PutItem"] == 1
 
 

@@ -2,7 +2,6 @@
 
 import secrets
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
@@ -15,34 +14,15 @@ from session_store.services.call_ends import SessionChange
 from session_store.services.new_tasks import NewTask
 from session_store.services.overdue_tasks import OverdueTasks
 from session_store.settings import Settings
-from session_store.store import Store, store_on
-from tests.integration.test_costs import FOUND, RUN
-from tests.support.faults import Spending, watch_spending
+from session_store.store import Store
+from tests.support.call_samples import FOUND, RUN
+from tests.support.faults import Spending
 from tests.support.samples import ALICE, NOW_MS, kept
 from tests.support.task_samples import APPROVER, WORKER
-from tests.support.world import SettableClock
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.client import DynamoDBClient
 
 IN: int = 1
 MOVE: int = 2
 """Index writes: an entry that comes or goes, and one whose key changes, which goes and comes."""
-
-
-@pytest.fixture
-def clock() -> SettableClock:
-    return SettableClock()
-
-
-@pytest.fixture
-def store(on_dynamodb: Storage, tables: Settings, clock: SettableClock) -> Store:
-    return store_on(on_dynamodb, tables, clock=clock)
-
-
-@pytest.fixture
-def spending(dynamodb: "DynamoDBClient") -> Spending:
-    return watch_spending(dynamodb)
 
 
 @pytest.fixture

@@ -155,7 +155,7 @@ def test_an_increment_refused_after_an_answer_that_said_nothing_was_not_done(
     refuse(dynamodb, "TransactWriteItems", [running()])
     newer = bystander.sessions.write(a_write(session, meanwhile))
     claim = a_key_claim(target=session.session_id, operation_id=write.operation_id)
-    send = partial(on_dynamodb.keyed.write, claim=claim) if keyed else on_dynamodb.sessions.write
+    send = partial(on_dynamodb.keyed_sessions.write, claim=claim) if keyed else on_dynamodb.sessions.write
     with pytest.raises(error):
         send(write)
     assert on_dynamodb.sessions.read(session.session_id) == newer

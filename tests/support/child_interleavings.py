@@ -27,10 +27,7 @@ class Interleavings(SessionInterleavings):
         def send() -> Answer:
             return self.of(session_id, "POST", "/context", body)
 
-        answer, was_lost = self.lossy(send, loss=loss)
-        if answer.status == 503:
-            assert was_lost
-            answer = send()
+        answer = self.sent(send, loss=loss)
         model = self.model[session_id]
         if self.is_gone(session_id):
             assert answer.status == 404, answer
@@ -55,10 +52,7 @@ class Interleavings(SessionInterleavings):
         def send() -> Answer:
             return self.of(session_id, "POST", "/checkpoints", body, Idempotency_Key=key)
 
-        answer, was_lost = self.lossy(send, loss=loss)
-        if answer.status == 503:
-            assert was_lost
-            answer = send()
+        answer = self.sent(send, loss=loss)
         model = self.model[session_id]
         if self.is_gone(session_id):
             assert answer.status == 404, answer
@@ -91,10 +85,7 @@ class Interleavings(SessionInterleavings):
         def send() -> Answer:
             return self.of(session_id, "PUT", f"/tool-calls/{name}", body)
 
-        answer, was_lost = self.lossy(send, loss=loss)
-        if answer.status == 503:
-            assert was_lost
-            answer = send()
+        answer = self.sent(send, loss=loss)
         model = self.model[session_id]
         if name in model.calls:
             assert answer.status == 200, answer

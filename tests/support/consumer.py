@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
+from aws_lambda_powertools.metrics.provider import cold_start
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 
@@ -50,7 +51,7 @@ class Consumer:
 
 @contextmanager
 def loaded_consumer(places: Places, monkeypatch: pytest.MonkeyPatch) -> Iterator[Consumer]:
-    """As a new process would import it."""
+    """As a new process would import it, whose first run is a cold start."""
     variables = {
         **places.emulator.environment,
         "TABLE_NAME": places.table,
@@ -67,6 +68,7 @@ def loaded_consumer(places: Places, monkeypatch: pytest.MonkeyPatch) -> Iterator
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     sys.modules.pop(MODULE, None)
+    monkeypatch.setattr(cold_start, "is_cold_start", True)
     yield Consumer(module=importlib.import_module(MODULE))
     sys.modules.pop(MODULE, None)
 

@@ -57,6 +57,14 @@ class SessionInterleavings(RuleBasedStateMachine):
         answer = send()
         return answer, self.weather.clear()
 
+    def sent(self, send: Callable[[], Answer], *, loss: Loss | None) -> Answer:
+        """What is answered in the end: who hears that nobody knows sends the same again."""
+        answer, was_lost = self.lossy(send, loss=loss)
+        if answer.status != 503:
+            return answer
+        assert was_lost
+        return send()
+
     @rule(target=sessions, client=st.integers(0, CLIENTS - 1), loss=LOSSES)
     def create(self, client: int, *, loss: Loss | None) -> str:
         key = secrets.token_hex(8)
@@ -198,10 +206,7 @@ class SessionInterleavings(RuleBasedStateMachine):
         def send() -> Answer:
             return self.of(session_id, "POST", "/status", {"to": to})
 
-        answer, was_lost = self.lossy(send, loss=loss)
-        if answer.status == 503:
-            assert was_lost
-            answer = send()
+        answer = self.sent(send, loss=loss)
         model = self.model[session_id]
         if self.is_gone(session_id):
             assert answer.status == 404, answer
@@ -215,10 +220,7 @@ class SessionInterleavings(RuleBasedStateMachine):
 
     @rule(session_id=sessions, loss=LOSSES)
     def touch(self, session_id: str, *, loss: Loss | None) -> None:
-        answer, was_lost = self.lossy(lambda: self.of(session_id, "POST", "/touch"), loss=loss)
-        if answer.status == 503:
-            assert was_lost
-            answer = self.of(session_id, "POST", "/touch")
+        answer = self.sent(lambda: self.of(session_id, "POST", "/touch"), loss=loss)
         if self.is_gone(session_id):
             assert answer.status == 404, answer
         elif self.model[session_id].status == "closed":

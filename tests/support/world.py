@@ -96,7 +96,7 @@ class World:
         tasks = MemoryTasks(memory=self.memory)
         storage = Storage(
             sessions=self.sessions,
-            keyed=MemoryKeyedSessions(memory=self.memory, sessions=self.sessions),
+            keyed_sessions=MemoryKeyedSessions(memory=self.memory, sessions=self.sessions),
             messages=MemoryMessages(memory=self.memory),
             checkpoints=MemoryCheckpoints(memory=self.memory),
             tool_calls=MemoryToolCalls(memory=self.memory, sessions=self.sessions),

@@ -28,7 +28,7 @@ from session_store.ports.redrive import (
     StreamReplay,
 )
 from session_store.ports.sessions import (
-    KeyedStorage,
+    KeyedSessionStorage,
     SessionStorage,
 )
 from session_store.ports.storage import (
@@ -60,7 +60,7 @@ __all__ = [
     "EventBus",
     "HeartbeatStorage",
     "Ids",
-    "KeyedStorage",
+    "KeyedSessionStorage",
     "KeyedTaskStorage",
     "MessageStorage",
     "PayloadStorage",

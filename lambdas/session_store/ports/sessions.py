@@ -74,7 +74,7 @@ class SessionStorage(Protocol):
         ...
 
 
-class KeyedStorage(Protocol):
+class KeyedSessionStorage(Protocol):
     """Writes of sessions together with the claim of an idempotency key: both, or neither.
 
     Each returns None when this very operation has been done, now or before, and else

@@ -7,7 +7,7 @@ from msgspec import Struct
 from session_store.domain.heartbeat import Heartbeat
 from session_store.ports.children import CheckpointStorage, ChildStorage, MessageStorage
 from session_store.ports.claims import ClaimStorage, ToolCallStorage
-from session_store.ports.sessions import KeyedStorage, SessionStorage
+from session_store.ports.sessions import KeyedSessionStorage, SessionStorage
 from session_store.ports.tasks import KeyedTaskStorage, TaskStorage
 from session_store.ports.trail import AuditStorage
 
@@ -22,7 +22,7 @@ class Storage(Struct, frozen=True, kw_only=True):
     """One adapter of each storage port."""
 
     sessions: SessionStorage
-    keyed: KeyedStorage
+    keyed_sessions: KeyedSessionStorage
     messages: MessageStorage
     checkpoints: CheckpointStorage
     tool_calls: ToolCallStorage

@@ -78,7 +78,7 @@ class KeyedTaskStorage(Protocol):
     """New tasks together with the claim of an idempotency key: both, or neither."""
 
     def create(self, task: Task, claim: KeyClaim) -> KeyClaim | None:
-        """As ``KeyedStorage.create``."""
+        """As ``KeyedSessionStorage.create``."""
         ...
 
     def read_claim(self, key_hash: str) -> KeyClaim | None:

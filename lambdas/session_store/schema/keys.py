@@ -11,8 +11,8 @@ CALL_SK_PREFIX: Final = "call#"
 TOOL_SK_PREFIX: Final = "tool#"
 TASK_PK_PREFIX: Final = "task#"
 TASK_SK: Final = "metadata"
-KEY_CLAIM_PK_PREFIX: Final = "claim#"
-KEY_CLAIM_SK: Final = "claim"
+CLAIM_PK_PREFIX: Final = "claim#"
+CLAIM_SK: Final = "claim"
 HEARTBEAT_PK_PREFIX: Final = "heartbeat#"
 HEARTBEAT_SK: Final = "heartbeat"
 """Of no other item: the stream's mapping leaves heartbeats out by it."""
@@ -58,9 +58,9 @@ def erasure_pk(session_id: str) -> str:
     return ERASURE_PK_PREFIX + escape(session_id)
 
 
-def key_claim_pk(key_hash: str) -> str:
+def claim_pk(key_hash: str) -> str:
     """Beside no session: a key outlives what was made with it."""
-    return KEY_CLAIM_PK_PREFIX + key_hash
+    return CLAIM_PK_PREFIX + key_hash
 
 
 def message_sk(message_id: str) -> str:

@@ -7,12 +7,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
-from session_store.domain.checkpoint import Checkpoint, check_namespace
+from session_store.domain.checkpoint import SHORTEST_RETENTION, Checkpoint, check_namespace
 from session_store.domain.identifiers import check_message_id
 from session_store.domain.message import check_on_clock
 from session_store.domain.page import CheckpointPosition, Page, PageRequest
 from session_store.domain.session import Session, writable
 from session_store.domain.times import is_over
+from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import (
     ContentConflictError,
     InvalidRequestError,
@@ -203,6 +204,10 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         for name, given in (("checkpointId", new.checkpoint_id), ("parentId", new.parent_id)):
             if given is not None:
                 check_message_id(given, path=f"$.{name}")
+        kept = new.retain_seconds
+        if kept is not None and not SHORTEST_RETENTION <= kept <= LONGEST_LIFE:
+            detail = f"Must be {SHORTEST_RETENTION} to {LONGEST_LIFE} seconds"
+            raise InvalidRequestError(detail, path="$.retainSeconds")
         self.payloads.check(new.data, path="$.data")
 
 

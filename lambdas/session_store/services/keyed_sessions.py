@@ -10,7 +10,7 @@ from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Session
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, ThrottledError
-from session_store.ports import KeyedStorage
+from session_store.ports import KeyedSessionStorage
 from session_store.services.access import SessionAccess
 from session_store.services.births import Birth, NewSession, born
 from session_store.services.key_claims import check_same, key_claim
@@ -25,7 +25,7 @@ class Once(Struct, frozen=True, kw_only=True):
 
 
 class KeyedSessions(Struct, frozen=True, kw_only=True):
-    storage: KeyedStorage
+    storage: KeyedSessionStorage
     sessions: Sessions
     access: SessionAccess
 

@@ -10,7 +10,7 @@ from session_store.domain.free_claim import FreeClaim
 from session_store.domain.json_values import JsonValue
 from session_store.domain.times import from_iso, iso
 from session_store.ports import Refused
-from session_store.schema import KEY_CLAIM_PK_PREFIX, KEY_CLAIM_SK, Attribute, Entity, key_claim_pk
+from session_store.schema import CLAIM_PK_PREFIX, CLAIM_SK, Attribute, Entity, claim_pk
 from session_store.storage.client import Client
 from session_store.storage.codec import Item, from_item, to_item
 from session_store.storage.expressions import is_admitted
@@ -28,15 +28,15 @@ class ClaimTable(Struct, frozen=True, kw_only=True):
         return put_guarded(self.client, item, guard, clause=is_admitted, read=free_claim_from)
 
     def read(self, key_hash: str) -> FreeClaim | None:
-        item = self.client.get(to_item({A.PK: key_claim_pk(key_hash), A.SK: KEY_CLAIM_SK}))
+        item = self.client.get(to_item({A.PK: claim_pk(key_hash), A.SK: CLAIM_SK}))
         return None if item is None else free_claim_from(item)
 
 
 def free_claim_item(claim: FreeClaim) -> Item:
     return to_item(
         {
-            A.PK: key_claim_pk(claim.key_hash),
-            A.SK: KEY_CLAIM_SK,
+            A.PK: claim_pk(claim.key_hash),
+            A.SK: CLAIM_SK,
             A.ENTITY: Entity.FREE_CLAIM,
             **lease_attributes(claim),
             A.RETAIN: claim.retain,
@@ -61,7 +61,7 @@ def _outcome(claim: FreeClaim) -> Mapping[str, JsonValue]:
 def free_claim_from(item: Item) -> FreeClaim:
     stored = from_item(item)
     return FreeClaim(
-        key_hash=str(stored[A.PK]).removeprefix(KEY_CLAIM_PK_PREFIX),
+        key_hash=str(stored[A.PK]).removeprefix(CLAIM_PK_PREFIX),
         region=stored[A.HOME_REGION],
         retain=stored[A.RETAIN],
         input=payload_from(stored[A.INPUT]),

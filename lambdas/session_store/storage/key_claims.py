@@ -6,11 +6,11 @@ from session_store.domain.claim import ClaimStatus
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.times import from_iso, iso
 from session_store.schema import (
-    KEY_CLAIM_PK_PREFIX,
-    KEY_CLAIM_SK,
+    CLAIM_PK_PREFIX,
+    CLAIM_SK,
     Attribute,
     Entity,
-    key_claim_pk,
+    claim_pk,
 )
 from session_store.storage.codec import Item, from_item, to_item
 from session_store.storage.expressions import Terms, conditional_put, is_absent
@@ -20,14 +20,14 @@ A: Final = Attribute
 
 
 def key_claim_key(key_hash: str) -> Item:
-    return to_item({A.PK: key_claim_pk(key_hash), A.SK: KEY_CLAIM_SK})
+    return to_item({A.PK: claim_pk(key_hash), A.SK: CLAIM_SK})
 
 
 def key_claim_item(claim: KeyClaim) -> Item:
     return to_item(
         {
-            A.PK: key_claim_pk(claim.key_hash),
-            A.SK: KEY_CLAIM_SK,
+            A.PK: claim_pk(claim.key_hash),
+            A.SK: CLAIM_SK,
             A.ENTITY: Entity.KEY_CLAIM,
             A.TENANT: claim.owner.tenant,
             A.SUBJECT: claim.owner.subject,
@@ -47,7 +47,7 @@ def key_claim_item(claim: KeyClaim) -> Item:
 def key_claim_from(item: Item) -> KeyClaim:
     stored = from_item(item)
     return KeyClaim(
-        key_hash=str(stored[A.PK]).removeprefix(KEY_CLAIM_PK_PREFIX),
+        key_hash=str(stored[A.PK]).removeprefix(CLAIM_PK_PREFIX),
         owner=owner_from(stored),
         status=ClaimStatus(stored[A.CLAIM_STATUS]),
         input_hash=stored[A.INPUT_HASH],

@@ -241,7 +241,7 @@ def memory_storage() -> Storage:
     tasks = MemoryTasks(memory=memory)
     return Storage(
         sessions=sessions,
-        keyed=MemoryKeyedSessions(memory=memory, sessions=sessions),
+        keyed_sessions=MemoryKeyedSessions(memory=memory, sessions=sessions),
         messages=MemoryMessages(memory=memory),
         checkpoints=MemoryCheckpoints(memory=memory),
         tool_calls=MemoryToolCalls(memory=memory, sessions=sessions),

@@ -12,16 +12,6 @@ from tests.support.world import World
 DEADLINE = "2027-01-15T09:00:00.500Z"
 
 
-@pytest.fixture
-def api(world: World) -> InProcessApi:
-    return InProcessApi(world)
-
-
-@pytest.fixture
-def queue(api: InProcessApi) -> Queue:
-    return Queue(api)
-
-
 def approval(queue: Queue, **body: object) -> str:
     return queue.created({"pay": 5}, kind="approval", **body)
 

@@ -6,14 +6,8 @@ import pytest
 
 from tests.support.api import Answer, InProcessApi
 from tests.support.samples import NOW_MS
-from tests.support.world import World
 
 KEY = {"Idempotency-Key": "k"}
-
-
-@pytest.fixture
-def api(world: World) -> InProcessApi:
-    return InProcessApi(world)
 
 
 @pytest.fixture

@@ -20,11 +20,6 @@ INPUT = {"n": 0.1, "big": 9007199254740993}
 REGIONS = (REGION, "eu-west-1", "ap-south-1")
 
 
-@pytest.fixture
-def api(world: World) -> InProcessApi:
-    return InProcessApi(world)
-
-
 def begin(api: StoreApi, key: str = "k", **changes: Any) -> Answer:
     return api.call("PUT", f"/claims/{key}", {"input": INPUT, **changes})
 

@@ -37,11 +37,6 @@ COUNTED = {
 
 
 @pytest.fixture
-def api(world: World) -> InProcessApi:
-    return InProcessApi(world)
-
-
-@pytest.fixture
 def session_id(api: InProcessApi) -> str:
     opened = api.open()
     assert api.counts() == {Metric.SERVED: 1, Metric.SESSIONS_CREATED: 1}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from session_api.bodies import RedriveLetters
+from session_api.dead_letter_bodies import RedriveLetters
 from session_api.dead_letter_routes import list_dead_letters, redrive_dead_letters
 from session_api.operations import Run
 from session_api.requests import Headers, Query, Request, body_of

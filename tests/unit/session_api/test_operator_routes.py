@@ -10,11 +10,6 @@ from tests.support.world import World
 PATH = "/ops/expiring"
 
 
-@pytest.fixture
-def api(world: World) -> InProcessApi:
-    return InProcessApi(world)
-
-
 def test_what_ends_soon_is_drained(api: InProcessApi) -> None:
     soon, late = api.open(idleTimeout=600), api.open(idleTimeout=3600)
     answer = api.call("POST", "/ops/drain", {"withinSeconds": 900}, subject=None)

@@ -2,20 +2,12 @@
 
 from typing import Any
 
-import pytest
-
 from session_store.domain.claim import SKEW_MARGIN_MS
 from tests.support.api import InProcessApi
 from tests.support.samples import DAY
-from tests.support.world import World
 
 LEASE = 60
 OVER = LEASE + SKEW_MARGIN_MS / 1000
-
-
-@pytest.fixture
-def api(world: World) -> InProcessApi:
-    return InProcessApi(world)
 
 
 def begin(api: InProcessApi, session_id: str, call_id: str, **changes: Any) -> Any:

@@ -12,11 +12,6 @@ EACH_READ = pytest.mark.parametrize("read", READS)
 
 
 @pytest.fixture
-def api(world: World) -> InProcessApi:
-    return InProcessApi(world)
-
-
-@pytest.fixture
 def replica(world: World) -> StoreApi:
     return StoreApi(world.seen_from("eu-west-1"))
 

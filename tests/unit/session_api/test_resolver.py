@@ -18,11 +18,6 @@ MARKER = "marker-7d1f"
 CALL = {"toolName": "t", "input": None, "durationMs": 1000}
 
 
-@pytest.fixture
-def api(world: World) -> InProcessApi:
-    return InProcessApi(world)
-
-
 def path_of(template: str) -> str:
     return template.replace("{sessionId}", SESSION_ID).replace("{toolCallId}", "c1")
 

@@ -9,11 +9,6 @@ from tests.support.samples import SESSION_ID
 from tests.support.world import World
 
 
-@pytest.fixture
-def api(world: World) -> InProcessApi:
-    return InProcessApi(world)
-
-
 def test_a_created_session_is_answered_whole(api: InProcessApi) -> None:
     answer = api.call("POST", "/sessions", {"state": {"a": 1}})
     session_id = answer.json["sessionId"]

@@ -14,7 +14,7 @@ from tests.support.samples import settings
 from tests.support.weather import Loss, Stage, Weather
 from tests.support.world import SettableClock
 
-PORTS = ("sessions", "keyed", "messages", "checkpoints", "tool_calls")
+PORTS = ("sessions", "keyed_sessions", "messages", "checkpoints", "tool_calls")
 WRITES = {"create", "write", "slide", "delete", "put", "put_all", "put_under_key", "record"}
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from session_store.domain.checkpoint import SHORTEST_RETENTION
 from session_store.domain.identifiers import MessageIds, message_time
 from session_store.domain.page import PageRequest
 from session_store.domain.session import Status
+from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import (
     ContentConflictError,
     InvalidRequestError,
@@ -319,3 +321,13 @@ def test_every_use_moves_the_window_where_it_is_due(world: World) -> None:
         way()
         assert len(world.slides) == number
         assert world.stored(session_id).ttl == world.clock.now // 1000 + 3600
+
+
+@pytest.mark.parametrize("retain", [-5, 0, 1, SHORTEST_RETENTION - 1, LONGEST_LIFE + 1])
+def test_a_checkpoint_is_kept_for_a_time_that_may_be(world: World, retain: int) -> None:
+    """One that ended sooner than its id is too old to be new could be stored a second time."""
+    session_id = world.open().session_id
+    with pytest.raises(InvalidRequestError) as refused:
+        add(world, session_id, retain_seconds=retain)
+    assert refused.value.facts["path"] == "$.retainSeconds"
+    assert listed(world, session_id) == []

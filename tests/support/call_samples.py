@@ -1,0 +1,10 @@
+"""A tool call that is being run, as tests begin and end it."""
+
+from typing import Final
+
+from session_store.domain.claim import ClaimStatus
+from session_store.services.call_ends import Outcome
+from session_store.services.running_calls import NewCall
+
+RUN: Final = NewCall(tool_call_id="run", tool_name="search", input={"q": "x"})
+FOUND: Final = Outcome(status=ClaimStatus.COMPLETED, output="found")
