@@ -176,7 +176,8 @@ def test_dynamodbs_own_errors_are_watched_for_every_operation_that_the_functions
         for action in actions
         if action.startswith("dynamodb:")
     }
-    # A deletion and a bare condition are always parts of a transaction, and streams are read by Lambda or told by the redrive.
+    # A deletion and a bare condition are always parts of a transaction; streams are read by Lambda, or told
+    # by the redrive.
     streams = {"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"}
     called = granted - streams - {"ConditionCheckItem", "DeleteItem"} | {"TransactWriteItems"}
     dimensions = [
