@@ -28,7 +28,9 @@ VARYING: Final = frozenset({"date", "x-amzn-requestid", "x-amz-request-id", "x-a
 """Headers that differ between any two answers."""
 
 CALL_ID: Final = "c1"
-CHECKPOINT_ID: Final = message_id()
+CHECKPOINTS: Final[dict[str, str]] = {}
+"""By session, as they are made: an id is of the time when it is."""
+
 BODIES: Final[Mapping[str, Any]] = {
     "replaceState": {"stolen": True},
     "changeState": {"set": {"stolen": True}},
@@ -80,7 +82,8 @@ def owned(api: Acting, status: str) -> str:
     session_id = create_in(api, "initializing", state={"secret": 1})
     append(api, session_id, "secret")
     assert api.call("PUT", f"/sessions/{session_id}/tool-calls/{CALL_ID}", tool_call()).status == 201
-    kept = {"data": "secret", "checkpointId": CHECKPOINT_ID}
+    CHECKPOINTS[session_id] = message_id()
+    kept = {"data": "secret", "checkpointId": CHECKPOINTS[session_id]}
     assert api.call("POST", f"/sessions/{session_id}/checkpoints", kept).status == 201
     steps = {"initializing": (), "closed": ("closing", "closed")}[status]
     for step in steps:
@@ -126,7 +129,8 @@ def test_a_stranger_learns_nothing_and_changes_nothing(
     operation: Operation,
     headers: dict[str, str],
 ) -> None:
-    target = operation.path.replace("{toolCallId}", CALL_ID).replace("{checkpointId}", CHECKPOINT_ID)
+    target = operation.path.replace("{toolCallId}", CALL_ID)
+    target = target.replace("{checkpointId}", CHECKPOINTS[session_id])
     assert target.count("{") == 1
     body = BODIES[operation.name] if operation.takes_body else None
     refusals = {404, 428} if operation.name == "replaceState" and not headers else {404}

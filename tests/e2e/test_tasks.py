@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from local.credentials import REGION
 from local.emulator import ACCOUNT
 from local.principals import provision_user, tenant_policy
 from local.signed_http import Answer, Api
+from session_store.domain.times import iso
 from session_store.schema import TASK_SK, task_pk
 from tests.support.calls import Acting, Calls, assert_problem, create, exact, items, new_subject
 from tests.support.crowd import at_once
@@ -122,7 +124,7 @@ def test_nobody_in_particular_asks_for_no_approval(deployed: LiveStack, queue: s
 
 
 def test_the_watch_ends_what_nobody_came_for(deployed: LiveStack, api: Acting, queue: str) -> None:
-    late = new(api, queue, kind="approval", deadline="2020-01-01T00:00:00Z")
+    late = new(api, queue, kind="approval", deadline=iso(time.time_ns() // 1_000_000))
     ran = deployed.emulator.client("lambda").invoke(FunctionName=deployed.function("expiry_watch"))
     assert "FunctionError" not in ran
     (found,) = items(api, f"/tasks?queue={queue}&status=expired")

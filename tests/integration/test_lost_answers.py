@@ -10,7 +10,6 @@ from local.emulator import Emulator
 from session_api.operations import OPERATIONS
 from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
-from session_store.domain.times import iso
 from session_store.settings import Settings
 from session_store.store import store_on
 from tests.support.api import StoreApi
@@ -129,8 +128,6 @@ def prepared(scenes: Callable[[Case], Scene], case: Case) -> Scene:
     scene = scenes(case)
     if case.path == f"{TASKS}/claim":
         scene.ask("task")
-    elif case.path == TASK:
-        scene.ask("approval", deadline=iso(scene.clock.now_ms()))
     elif case.path.startswith(TASK):
         scene.begin(case.path)
     if case.path.startswith((f"{HELD_CALL}/", f"{CLAIM}/")):

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from msgspec import structs
 from msgspec.structs import replace
 
 from session_store.domain.claim import SKEW_MARGIN_MS
@@ -338,7 +339,7 @@ def test_a_position_that_lies_nowhere_is_the_beginning(on_dynamodb: Storage) -> 
         TaskMark(region=REGION, shard=shard, queue="zzz", at=NOW_MS, task_id=made.task_id)
         for shard in range(4)
     ]
-    elsewhere = [replace(mark, region="nowhere", queue="mail") for mark in marks]
+    elsewhere = [structs.replace(mark, region="nowhere", queue="mail") for mark in marks]
     for lane, at in (("open", marks), ("open", elsewhere), ("nowhere", [])):
         position = TaskPosition(lane=lane, marks=tuple(at))
         page = PageRequest(limit=9, after=position)
