@@ -9,6 +9,7 @@ from session_store_client.calls import Call
 from session_store_client.checkpoint_calls import add_checkpoint, get_latest_checkpoint
 from session_store_client.claim_calls import begin_tool_call, complete_tool_call, get_recovery
 from session_store_client.errors import InProgressError
+from session_store_client.task_calls import claim_tasks, complete_task, create_task
 
 BOOKING: Final = "booking"
 
@@ -32,9 +33,15 @@ def play_work(client: Client, session_id: str) -> None:
     taken = step(client, add_checkpoint(session_id, {"step": "booked", "nights": 2}))
     newest = step(client, get_latest_checkpoint(session_id))
     expect(newest == taken, "the newest checkpoint is the one just taken")
-    title("what would another worker find? (a worker that takes over asks this)")
+    title("leave a task to whoever is free, and take it: one worker has it, under a lease")
+    made = step(client, create_task(queue=session_id, payload={"send": "invoice"}, session_id=session_id))
+    title("what would another worker find now? (who takes a session up asks this)")
     found = step(client, get_recovery(session_id))
-    expect(not found.in_flight, "nothing is in flight")
+    expect([each.task_id for each in found.open_tasks] == [made.task_id], "the task is open")
+    expect(found.checkpoint == taken and not found.in_flight, "the checkpoint is there, nothing is in flight")
+    (task,) = step(client, claim_tasks(queue=session_id, lease_seconds=30)).items
+    step(client, complete_task(task.task_id, fence=task.fence, result={"sent": True}))
+    expect(not step(client, get_recovery(session_id)).open_tasks, "no task is open any more")
 
 
 def _booking(session_id: str, attempt: str) -> Call[BegunToolCall]:
