@@ -18,7 +18,7 @@ from tests.support.faults import (
     throttled,
     token_used,
 )
-from tests.support.samples import ALICE
+from tests.support.samples import ALICE, DAY
 from tests.support.workers import CrashError, Effects, Worker, session_of
 
 WRITTEN: Effects = (1, 1, ["of the call"], 1, "closing")
@@ -241,3 +241,24 @@ def test_numbers_come_back_as_they_went(worker: Worker) -> None:
     claim = worker.store.running_calls.begin(ALICE, session_of(worker), new).claim
     assert worker.store.tool_calls.get(ALICE, claim.session_id, "c1") == claim
     assert claim.input == values
+
+
+def test_a_completion_that_closes_its_session_is_repeated_after_it_has_expired(
+    worker: Worker, other: Worker
+) -> None:
+    session_id = worker.open()
+    fence = worker.begin(session_id).json["fence"]
+    worker.api.call("POST", f"/sessions/{session_id}/status", {"to": "closing"})
+    path = f"/sessions/{session_id}/tool-calls/c1/complete"
+    body = {"fence": fence, "output": "done", "status": {"to": "closed"}}
+    first = worker.api.call("POST", path, body)
+    assert first.status == 200, first
+    assert other.api.call("POST", path, body).json == first.json
+    worker.clock.pass_(2 * DAY)
+    assert other.api.call("GET", f"/sessions/{session_id}").status == 404
+    again = other.api.call("POST", path, body)
+    assert (again.status, again.json) == (200, {**first.json, "session": None})
+    claim = worker.storage.tool_calls.sight(session_id, "c1").claim
+    assert claim is not None
+    assert claim.is_settled
+    assert other.api.call("POST", path, {**body, "output": "other"}).status == 404

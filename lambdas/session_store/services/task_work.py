@@ -72,7 +72,8 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         try:
             for task in self._candidates(caller, queue, most):
                 held = self._taken(caller, task, lease_seconds)
-                found += [] if held is None else [held]
+                if held is not None:
+                    found.append(held)
                 if len(found) == most or sum(map(_size, found)) > MOST_BYTES:
                     break
         except (OutcomeUnknownError, ThrottledError):
@@ -208,9 +209,9 @@ class TaskWork(Struct, frozen=True, kw_only=True):
     def _written(self, caller: Caller, end: "_Completion", task: Task, guard: ClaimGuard) -> bool:
         if not end.following:
             return self.storage.put(task, guard) is None
-        for new in end.following:
-            if new.session_id not in (None, task.session_id):
-                self.sessions.found_at_home(caller, new.session_id or "")
+        named = {new.session_id for new in end.following if new.session_id is not None}
+        for session_id in sorted(named - {task.session_id}):
+            self.sessions.found_at_home(caller, session_id)
         followers = followers_of(
             caller,
             end.following,
