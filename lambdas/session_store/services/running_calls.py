@@ -94,8 +94,6 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             OutcomeUnknownError: the claim is there, and the session may end before its lease.
             SessionClosedError, SessionNotFoundError: it ended meanwhile.
         """
-        if claim.status in SETTLED:
-            return session
         try:
             kept = self.access.kept_for(caller, session, until=session_needed_until(claim.lease_until_ms))
         except ThrottledError as error:
