@@ -6,7 +6,7 @@ from session_api import problems
 from session_api.checkpoint_answers import CheckpointAnswer, CheckpointPage, checkpoint_answer
 from session_api.checkpoint_bodies import AddCheckpoint
 from session_api.cursors import encode_cursor
-from session_api.lists import PAGED, page_request
+from session_api.lists import ORDER, PAGED, order_of, page_request
 from session_api.operations import Parameter, Reply, operation
 from session_api.requests import REPLAYED, Request
 from session_store.domain.identifiers import MAX_IDENTIFIER
@@ -14,7 +14,6 @@ from session_store.domain.page import CheckpointPosition
 from session_store.metric_names import Metric
 
 CHECKPOINTS: Final = "/sessions/{sessionId}/checkpoints"
-ORDERS: Final = ["asc", "desc"]
 NAMESPACE: Final = Parameter(
     name="namespace",
     schema={"type": "string", "maxLength": MAX_IDENTIFIER, "default": ""},
@@ -66,18 +65,14 @@ def add_checkpoint(request: Request) -> Reply:
     answer=CheckpointPage,
     query=(
         NAMESPACE,
-        Parameter(
-            name="order",
-            schema={"type": "string", "enum": ORDERS, "default": "asc"},
-            description="Oldest or newest first.",
-        ),
+        ORDER,
         *PAGED,
     ),
     refusals=READ_PROBLEMS,
 )
 def list_checkpoints(request: Request) -> Reply:
     """List the checkpoints of one namespace in the order of their ids."""
-    order = request.query.choice("order", ORDERS) or "asc"
+    order = order_of(request)
     namespace = namespace_of(request)
     query = {
         "list": "checkpoints",

@@ -6,14 +6,13 @@ from session_api import problems
 from session_api.answers import AppendedMessages, MessagePage, message_answer
 from session_api.bodies import AppendMessages
 from session_api.cursors import encode_cursor
-from session_api.lists import PAGED, page_request
-from session_api.operations import Parameter, Reply, operation
+from session_api.lists import ORDER, PAGED, order_of, page_request
+from session_api.operations import Reply, operation
 from session_api.requests import Request
 from session_store.domain.page import MessagePosition
 from session_store.metric_names import Metric
 
 CONTEXT: Final = "/sessions/{sessionId}/context"
-ORDERS: Final = ["asc", "desc"]
 
 
 @operation(
@@ -55,18 +54,14 @@ def append_messages(request: Request) -> Reply:
     CONTEXT,
     answer=MessagePage,
     query=(
-        Parameter(
-            name="order",
-            schema={"type": "string", "enum": ORDERS, "default": "asc"},
-            description="Oldest or newest first.",
-        ),
+        ORDER,
         *PAGED,
     ),
     refusals=(problems.SESSION_NOT_FOUND, problems.MISDIRECTED, problems.PAYLOAD_MISSING),
 )
 def list_messages(request: Request) -> Reply:
     """List the messages of a session in the order of their ids."""
-    order = request.query.choice("order", ORDERS) or "asc"
+    order = order_of(request)
     query = {"list": "context", "session": request.session_id, "order": order}
     page = request.store.context.page(
         request.caller,

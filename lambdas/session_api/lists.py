@@ -20,7 +20,18 @@ CURSOR: Final = Parameter(
     schema={"type": "string"},
     description="`nextCursor` of the page before. A page may be short; only null ends the list.",
 )
+ORDERS: Final = ["asc", "desc"]
+ORDER: Final = Parameter(
+    name="order",
+    schema={"type": "string", "enum": ORDERS, "default": "asc"},
+    description="Oldest or newest first.",
+)
 PAGED: Final = (LIMIT, CURSOR)
+
+
+def order_of(request: Request) -> str:
+    """Of a list that takes ``ORDER``."""
+    return request.query.choice("order", ORDERS) or "asc"
 
 
 def page_request(
