@@ -1,7 +1,9 @@
 """This machine's loopback, which all of the local stack listens on and nothing else."""
 
+import random
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 HOST: Final = "127.0.0.1"
@@ -9,6 +11,12 @@ LOWEST_PORT: Final = 1024
 """Of those that need no privilege."""
 
 HIGHEST_PORT: Final = 65535
+
+NEVER_OUTGOING: Final = range(20_000, 32_000)
+"""Below what Linux (from 32768) and macOS (from 49152) give to outgoing connections: none of those takes one
+of these ports between the moment it is found free and the one its server listens."""
+
+_CANDIDATES: Final[Iterator[int]] = iter(random.SystemRandom().sample(NEVER_OUTGOING, len(NEVER_OUTGOING)))
 
 
 class PortError(RuntimeError):
@@ -35,7 +43,12 @@ def is_taken(port: int) -> bool:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """One that nobody listens at, another each time.
+
+    Raises:
+        PortError: this process has asked for all of them.
+    """
+    for port in _CANDIDATES:
+        with suppress(OSError), socket.create_server((HOST, port)):
+            return port
+    raise PortError(f"no port from {NEVER_OUTGOING.start} to {NEVER_OUTGOING.stop - 1} is free")

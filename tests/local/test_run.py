@@ -7,7 +7,7 @@ import pytest
 
 from local.access import AUTH_URL
 from local.emulator import owned
-from local.loopback import HOST, PortError
+from local.loopback import HOST, PortError, free_port
 from local.run import main, read_place
 from local.stack import Place
 
@@ -20,6 +20,7 @@ def test_a_taken_port_ends_the_run_and_removes_a_stale_url(
     with socket.create_server((HOST, 0)) as other:
         port = other.getsockname()[1]
         monkeypatch.setenv("PORT", str(port))
+        monkeypatch.setenv("AUTH_PORT", str(free_port()))
         assert main(tmp_path) == 1
     assert f"port {port} is taken" in capsys.readouterr().err
     assert not stale.exists()
