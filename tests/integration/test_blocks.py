@@ -12,7 +12,7 @@ from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.errors import FencedError, InProgressError, OutcomeUnknownError
 from session_store.settings import Settings
-from session_store.storage.aws_clients import dynamodb_client
+from session_store.storage.integrations.aws_clients import dynamodb_client
 from session_store.store import Store, store_on
 from tests.support.crowd import at_once
 from tests.support.faults import EVERY_WRITE, crash_at
