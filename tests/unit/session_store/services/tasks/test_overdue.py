@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from session_store.deadline import Deadline
 from session_store.domain.claim import SKEW_MARGIN_MS
 from session_store.domain.task import MAX_ATTEMPTS, Task, TaskStatus
-from session_store.services.tasks.lifecycle import overdue as overdue_tasks
+from session_store.services.tasks import overdue as overdue_tasks
 from session_store.services.tasks.overdue import PRINCIPAL, Lapsed, OverdueTasks
 from session_store.storage.memory.tasks import MemoryTasks
 from tests.support.samples import NOW_MS
