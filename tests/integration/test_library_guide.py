@@ -145,7 +145,7 @@ def test_a_worker_killed_after_the_charge_is_followed_by_one_that_does_not_charg
     clock.pass_(LEASE_AND_MARGIN + 60)
     with pytest.raises(UnreconciledError):
         after["charge"](store, ALICE, session_id, 7, 1990)
-    after["take_up"](store, ALICE, session_id)
+    after["take_over"](store, ALICE, session_id)
     assert after["charge"](store, ALICE, session_id, 7, 1990) == payments.charges()[0]
     assert len(payments.charges()) == 1
 
@@ -165,6 +165,6 @@ def test_a_worker_killed_before_the_charge_is_followed_by_one_that_charges(
         functions(Unreached(books=tmp_path / "none"))["charge"](store, ALICE, session_id, 7, 1990)
     clock.pass_(LEASE_AND_MARGIN)
     after = functions(payments)
-    after["take_up"](store, ALICE, session_id)
+    after["take_over"](store, ALICE, session_id)
     assert after["charge"](store, ALICE, session_id, 7, 1990) == payments.charges()[0]
     assert len(payments.charges()) == 1
