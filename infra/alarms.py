@@ -1,4 +1,4 @@
-"""Alarms on what a person has to look at: each with a name, a section of the runbook, and who is told."""
+"""Alarms for conditions that need an operator: each with a name, a runbook section and a topic to notify."""
 
 from typing import Final, TypedDict
 

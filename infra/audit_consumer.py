@@ -55,7 +55,7 @@ class AuditConsumer(TableFunction):
             construct_id,
             shared=shared,
             package="audit_consumer",
-            description="the audit trail and the ends of sessions",
+            description="write the audit trail and queue the clean-up of ended sessions",
             timeout=TIMEOUT,
             environment={
                 StreamEnv.AUDIT_DIGESTED.value: ",".join(config.audit_digested),
@@ -75,16 +75,20 @@ class AuditConsumer(TableFunction):
         self.allow_key("kms:Decrypt", "kms:GenerateDataKey", through="sqs")
         self.allow_key("kms:GenerateDataKey", through="s3")
         self.function.add_event_source(_mapping(table, self.dead_letters))
-        self.alarms.on_depth(self.dead_letters, "stream", says="a record of the stream was given up")
+        self.alarms.on_depth(
+            self.dead_letters,
+            "stream",
+            says="stream records failed in every attempt and are in the dead-letter queue",
+        )
         self.alarms.add(
             "stream-late",
-            says="the stream's consumer is behind",
+            says="the stream consumer is more than ten minutes behind",
             metric=self.function.metric("IteratorAge", period=LONG, statistic="Maximum"),
             above=LATE.to_milliseconds(),
         )
         self.alarms.add(
             "quarantined",
-            says="a record of the stream was not understood",
+            says="a stream record could not be interpreted and is in quarantine",
             metric=self.alarms.counted(Metric.QUARANTINED, by="audit_consumer"),
             above=0,
         )

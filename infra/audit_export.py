@@ -85,7 +85,7 @@ class AuditExport(Construct):
         alarms.on_depth(
             self.dead_letters,
             "audit-export",
-            says="the audit table was not exported",
+            says="an export of the audit table could not be started",
             section=names.EXPORT_DEAD_LETTERS,
         )
 

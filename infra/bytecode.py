@@ -21,7 +21,7 @@ def interpreter(version: str) -> Path | None:
     if found.returncode == 0:
         return Path(found.stdout.strip())
     print(  # noqa: T201 - the synthesis has no other way to say it
-        f"Python {version} is not found: the functions go without bytecode, and start more slowly.",
+        f"Python {version} not found: the functions are deployed without bytecode and start more slowly.",
         file=sys.stderr,
     )
     return None

@@ -56,10 +56,14 @@ class CleanupQueue(Construct):
             visibility=VISIBILITY,
             gives_up_to=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),
         )
-        shared.alarms.on_depth(self.dead_letters, "cleanup", says="the clean-up after a session was given up")
+        shared.alarms.on_depth(
+            self.dead_letters,
+            "cleanup",
+            says="the clean-up of a session failed in every attempt and is in the dead-letter queue",
+        )
         shared.alarms.add(
             "cleanup-late",
-            says="the clean-up after a session waits",
+            says="the clean-up of ended sessions is more than an hour behind",
             metric=self.queue.metric_approximate_age_of_oldest_message(period=LONG, statistic="Maximum"),
             above=LATE.to_seconds(),
         )
@@ -80,7 +84,7 @@ class ExpiryCleanup(TableFunction):
             construct_id,
             shared=shared,
             package="expiry_cleanup",
-            description="the clean-up after sessions",
+            description="clean up after ended sessions",
             timeout=TIMEOUT,
             environment={
                 BusEnv.EVENT_BUS_NAME.value: session_events.bus.event_bus_name,

@@ -15,5 +15,5 @@ class SessionEvents(Construct):
             self,
             "Bus",
             event_bus_name=config.event_bus_name,
-            description="Session store: what happens to sessions",
+            description="Session store: events about sessions",
         )

@@ -30,7 +30,7 @@ class ExpiryWatch(TableFunction):
             construct_id,
             shared=shared,
             package="expiry_watch",
-            description="word of sessions that are about to end",
+            description="announce expiring sessions and end overdue tasks",
             timeout=TIMEOUT,
             environment={
                 BusEnv.EVENT_BUS_NAME.value: session_events.bus.event_bus_name,
@@ -40,4 +40,4 @@ class ExpiryWatch(TableFunction):
         self.allow("dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self.table_arn)
         self.allow("dynamodb:Query", on=self.indexes_arn)
         session_events.bus.grant_put_events_to(self.role)
-        run_every(EVERY, self, about="look for sessions that are about to end")
+        run_every(EVERY, self, about="announce expiring sessions and end overdue tasks")

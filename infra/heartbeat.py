@@ -29,7 +29,7 @@ class Heartbeat(TableFunction):
             construct_id,
             shared=shared,
             package="heartbeat",
-            description="a sign of life of this region",
+            description="write the heartbeat of this region",
             timeout=TIMEOUT,
             environment={},
         )
@@ -43,7 +43,7 @@ class Heartbeat(TableFunction):
         rule = run_every(EVERY, self, about="write the heartbeat of this region")
         silent = self.alarms.on_silence(
             "heartbeat-silent",
-            says="there is no heartbeat: nothing tells whether the region takes writes and replicates them",
+            says="no heartbeat for five minutes: the region may not take or replicate writes",
             metric=self.alarms.counted(Metric.HEARTBEATS, by="heartbeat", period=EVERY),
             periods=MISSED,
         )

@@ -49,10 +49,10 @@ def watch_replication(alarms: Alarms, *, config: Config, source: str) -> None:
     for destination in config.regions:
         if destination == source:
             continue
-        for statistic, late in (("p99", "late"), ("Average", "late on average")):
+        for statistic, late in (("p99", "late (p99)"), ("Average", "late (average)")):
             alarms.add(
                 f"replication-{statistic.lower()}-{destination}",
-                says=f"writes arrive in {destination} over {LATE.to_seconds():.0f} s {late}",
+                says=f"writes arrive in {destination} more than {LATE.to_seconds():.0f} s {late}",
                 metric=replication_latency(config, to=destination, statistic=statistic),
                 above=LATE.to_milliseconds(),
                 periods=2,
@@ -61,7 +61,7 @@ def watch_replication(alarms: Alarms, *, config: Config, source: str) -> None:
             )
         alarms.add(
             f"replication-maximum-{destination}",
-            says=f"a write arrived in {destination} over {VERY_LATE.to_seconds():.0f} s late",
+            says=f"a write arrived in {destination} more than {VERY_LATE.to_seconds():.0f} s late",
             metric=replication_latency(config, to=destination, statistic="Maximum", period=LONG),
             above=VERY_LATE.to_milliseconds(),
             section=SECTION,

@@ -29,7 +29,7 @@ def run_every(step: Duration, started: TableFunction, *, about: str) -> events.R
     )
     started.alarms.add(
         f"{service_of(started.package)}-schedule",
-        says=f"a function could not be started to {about}",
+        says=f"EventBridge could not start {service_of(started.package)}",
         metric=cloudwatch.Metric(
             namespace="AWS/Events",
             metric_name="FailedInvocations",

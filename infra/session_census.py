@@ -22,7 +22,7 @@ class SessionCensus(TableFunction):
             construct_id,
             shared=shared,
             package="session_census",
-            description="the count of living sessions",
+            description="count living sessions",
             timeout=TIMEOUT,
             environment={},
         )

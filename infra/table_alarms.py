@@ -60,7 +60,7 @@ def alarm_on_tables(alarms: Alarms, *, config: Config) -> None:
         # The emulator knows no arithmetic of metrics.
         alarms.add(
             "table-errors",
-            says="DynamoDB fails to do what it is asked",
+            says="DynamoDB answers with internal errors (HTTP 500)",
             metric=_system_errors(table),
             above=FAILED,
             # What FILL puts in for a value that is late is not the last word on a period.
@@ -69,7 +69,7 @@ def alarm_on_tables(alarms: Alarms, *, config: Config) -> None:
         )
     alarms.add(
         "transaction-conflicts",
-        says="writes of the same sessions keep meeting each other",
+        says="many concurrent writes conflict on the same items",
         metric=_metric("TransactionConflict", table),
         above=CONFLICTS,
         periods=2,

@@ -46,7 +46,7 @@ class TableFunction(LoggedFunction):
         self.alarms.on_errors(
             self.function,
             service_of(package),
-            says=f"the function for {description} failed or ran out of time",
+            says=f"{service_of(package)} failed or timed out",
         )
 
     @property

@@ -28,7 +28,7 @@ HOUR: Final = Duration.hours(1)
 def alarm_on_api(alarms: Alarms, *, stage: apigateway.Stage, function: lambda_.IFunction) -> None:
     alarms.add(
         "api-errors",
-        says="the API answers with errors of its own (5xx)",
+        says="more than 5% of API responses are server errors (5xx)",
         metric=stage.metric_server_error(period=SHORT, statistic="Average"),
         above=ERROR_RATE,
         periods=MINUTES,
@@ -36,7 +36,7 @@ def alarm_on_api(alarms: Alarms, *, stage: apigateway.Stage, function: lambda_.I
     )
     alarms.add(
         "api-latency",
-        says="the API is slow",
+        says="the API's 99th percentile of latency is above 3 s",
         metric=stage.metric_latency(period=SHORT, statistic="p99"),
         above=SLOW_MS,
         periods=MINUTES,
@@ -44,19 +44,19 @@ def alarm_on_api(alarms: Alarms, *, stage: apigateway.Stage, function: lambda_.I
     )
     alarms.add(
         "api-crashes",
-        says="the API crashed on a request",
+        says="an API request failed with an unhandled error",
         metric=alarms.counted(Metric.INTERNAL_ERROR, by="session_api"),
         above=0,
     )
     alarms.add(
         "payload-missing",
-        says="a large payload is not in its bucket as it was stored",
+        says="a large payload is missing from its bucket or differs from what was stored",
         metric=alarms.counted(Metric.PAYLOAD_MISSING, by="session_api"),
         above=0,
     )
     alarms.add(
         "api-concurrency",
-        says="the API runs at half of an account's default concurrency",
+        says="the API's function uses half of an account's default concurrency",
         metric=function.metric("ConcurrentExecutions", period=SHORT, statistic="Maximum"),
         above=MANY_AT_ONCE,
         periods=MINUTES,
@@ -65,7 +65,7 @@ def alarm_on_api(alarms: Alarms, *, stage: apigateway.Stage, function: lambda_.I
     # By the hour: it is a warning weeks ahead, and one that comes every five minutes is not read.
     alarms.add(
         "large-sessions",
-        says="sessions are on the way to DynamoDB's item limit",
+        says="sessions approach DynamoDB's limit on item size",
         metric=alarms.counted(Metric.LARGE_SESSION, by="session_api", period=HOUR),
         above=0,
     )

@@ -30,7 +30,7 @@ class Authorizer(LoggedFunction):
             construct_id,
             shared=shared,
             package=PACKAGE,
-            description="who calls, by the token",
+            description="verify bearer tokens",
             timeout=TIMEOUT,
             environment=_environment(shared.config),
             layers=[layer],
@@ -42,7 +42,11 @@ class Authorizer(LoggedFunction):
                 "the issuer's keys cannot be fetched",
                 Metric.ISSUER_UNAVAILABLE,
             ),
-            ("authorizer-crashes", "the authorizer crashed on a token", Metric.AUTHORIZER_CRASHED),
+            (
+                "authorizer-crashes",
+                "the authorizer failed on a token with an unhandled error",
+                Metric.AUTHORIZER_CRASHED,
+            ),
         ):
             self.alarms.add(name, says=says, metric=self.alarms.counted(metric, by=PACKAGE), above=0)
 

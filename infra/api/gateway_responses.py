@@ -47,13 +47,13 @@ _UNAUTHENTICATED: Final = Problem(slug="unauthenticated", title="Unauthenticated
 _THROTTLED: Final = Problem(slug="throttled", title="Throttled", status=429, retry_after=1)
 _INVALID: Final = Problem(slug="invalid-request", title="Invalid request", status=400)
 _INTERNAL: Final = Problem(
-    slug="internal", title="Internal error", status=500, detail="The request could not be answered."
+    slug="internal", title="Internal error", status=500, detail="The request failed unexpectedly."
 )
 _LATE: Final = Problem(
     slug="internal",
     title="Internal error",
     status=504,
-    detail="Whether the request took effect is not known.",
+    detail="The request may or may not have taken effect.",
 )
 
 PROBLEMS: Final = {
@@ -67,7 +67,7 @@ PROBLEMS: Final = {
         slug="forbidden",
         title="Forbidden",
         status=403,
-        detail="The web ACL refuses this request, or an address sends too many.",
+        detail="The web ACL blocked this request, or too many requests came from this address.",
     ),
     "RESOURCE_NOT_FOUND": Problem(slug="not-found", title="Not found", status=404),
     "REQUEST_TOO_LARGE": Problem(slug="payload-too-large", title="Payload too large", status=413),

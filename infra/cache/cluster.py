@@ -131,7 +131,7 @@ def watch_cluster(alarms: Alarms, *, config: Config) -> None:
     )
     alarms.add(
         "dax-faults",
-        says="the cache fails requests",
+        says="the cache fails requests through its own fault",
         metric=metric("FaultRequestCount", "Sum"),
         above=0,
         periods=2,
@@ -139,7 +139,7 @@ def watch_cluster(alarms: Alarms, *, config: Config) -> None:
     )
     alarms.add(
         "dax-evictions",
-        says="the cache throws out what it should still have",
+        says="the cache evicts items for lack of memory",
         metric=metric("EvictedSize", "Maximum"),
         above=0,
         periods=3,

@@ -12,7 +12,7 @@ from infra.config import Config
 
 UNUSED: Final = (
     "Nothing reads through the DAX cluster in this version: it costs its nodes' price and serves nothing. "
-    "See docs/operations.md, Cache."
+    "See docs/deployment.md, Cache."
 )
 
 

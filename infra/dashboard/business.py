@@ -40,7 +40,7 @@ CENSUS: Final = "session_census"
 
 def business(watched: Watched) -> Iterator[Row]:
     yield [
-        graph(watched, "Sessions that began and ended", _each(watched, SESSIONS)),
+        graph(watched, "Sessions created and ended", _each(watched, SESSIONS)),
         *_living(watched),
         graph(watched, "Tool calls, messages, checkpoints", _each(watched, WORK)),
         graph(watched, "Tasks and approvals", _each(watched, TASKS)),
@@ -57,7 +57,7 @@ def _living(watched: Watched) -> Row:
     if CENSUS not in watched.packages:
         return []
     by_status = (_census(watched, status, {STATUS: status}) for status in STATUSES)
-    return [graph(watched, "Living sessions, by status", [_census(watched, "all", {}), *by_status])]
+    return [graph(watched, "Living sessions by status", [_census(watched, "all", {}), *by_status])]
 
 
 def _census(watched: Watched, label: str, dimensions: Mapping[str, str]) -> cloudwatch.Metric:

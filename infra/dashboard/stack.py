@@ -32,13 +32,21 @@ def _in_each(rows: Callable[[Watched], Iterator[Row]]) -> Group:
 
 
 GROUPS: Final[tuple[tuple[str, str, Group], ...]] = (
-    ("Traffic", "What callers ask, and what they hear.", _in_each(traffic)),
+    ("Traffic", "Requests, errors and latency, as callers see them.", _in_each(traffic)),
     ("Sessions", "What the store is used for.", _in_each(business)),
-    ("Tables", "DynamoDB: units, throttles, refusals.", _in_each(table)),
-    ("Stream and ends of sessions", "What follows a change, and what could not be done.", _in_each(stream)),
-    ("Regions", "How far a copy lags, from source to destination, and whether each takes writes.", regions),
+    ("Tables", "DynamoDB: capacity units, throttles, failed conditions.", _in_each(table)),
+    (
+        "Stream and session clean-up",
+        "Audit and clean-up, and what failed in every attempt.",
+        _in_each(stream),
+    ),
+    (
+        "Regions",
+        "Replication latency from source to destination, and whether each region takes writes.",
+        regions,
+    ),
     ("Functions", "Lambda: concurrency, errors, throttles, cold starts.", _in_each(functions)),
-    ("Cache", "DAX: what it saves.", _in_each(cache)),
+    ("Cache", "DAX: hits, errors, evictions, load.", _in_each(cache)),
 )
 
 

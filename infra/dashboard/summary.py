@@ -19,7 +19,7 @@ def summary(stack: Stack, everywhere: Sequence[Watched], *, config: Config) -> I
 def _title(config: Config) -> str:
     runbook = f"{config.runbook}#dashboard"
     where = f"[{runbook}]({runbook})" if runbook.startswith("https:") else f"`{runbook}`"
-    return f"# Session store, {config.stage}\nWhat to look at first, and what each alarm asks for: {where}"
+    return f"# Session store, {config.stage}\nHow to read it, and what to do about each alarm: {where}"
 
 
 def _alarms(stack: Stack, watched: Watched, *, width: int) -> cloudwatch.IWidget:
