@@ -63,13 +63,13 @@ context = types.SimpleNamespace(
 assert session_api.handler.handler(json.loads({event!r}), context)["statusCode"] == 200
 """
 ABOUT: Final = """\
-New processes in turn: the function imported, its client made and a session read, beside boto3 imported, a
-DynamoDB client made and the same item read. CPU time of the process without its interpreter's start:
-medians, and the median of the pairs' ratios. Both find their bytecode (that boto3 does in the Lambda
-runtime is taken for granted). *Without bytecode*: the function and its layer have none, and are compiled
-at every start, since what Lambda unpacks cannot be written to. The other functions are imported, with
-their clients, beside boto3 with the same clients. Imports: `-X importtime`, what each package's own
-modules take, the least of several runs; the rest of a start is making the client and the request."""
+New processes, alternating: one imports the function, creates its client and reads a session; the other
+imports boto3, creates a DynamoDB client and reads the same item. CPU time of the process without the
+interpreter's start: medians, and the median of the pairs' ratios. Both find their bytecode (assumed for
+boto3 in the Lambda runtime). *Without bytecode*: the function and its layer have none and are compiled at
+every start, since what Lambda unpacks is read-only. The other functions are imported with their clients,
+next to boto3 with the same clients. Imports: `-X importtime`, the time in each package's own modules, the
+least of several runs; the rest of a start is creating the client and the request."""
 
 
 @dataclass(frozen=True, slots=True)

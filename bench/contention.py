@@ -22,14 +22,17 @@ WRITES: Final = 4
 CONFLICT: Final = "TransactionConflict"
 SEEN: Final = {"UpdateItem", "TransactWriteItems"}
 ABOUT: Final = f"""\
-{WRITERS} threads add one to a counter of one session, {WRITES} times each, all at once, and then each to
-one of its own; through the library's use cases, since a function answers one request at a time. The
-emulator knows no transaction conflicts, so they are added: a write that comes while a transaction on its
-item is on its way is refused as DynamoDB refuses it, and so is a transaction that comes while any write
-is. On its way means from this process and back, threads waiting for each other included: many times what
-it is within DynamoDB. Beside it, one item with a version: read, written if unchanged, three more tries.
-*Told to try again*: answered, with nothing done. *Lost*: done, by the answer, and not to be found.
-*Attempts*: writes sent for each that was done. Time is the whole run's, over that of the spread writes."""
+{WRITERS} threads each increment a counter {WRITES} times: first all in one session at once, then each in a
+session of its own. They use the library's use cases, since a function answers one request at a time.
+
+The emulator has no transaction conflicts, so the benchmark adds them: a write that arrives while a
+transaction on its item is under way is refused as DynamoDB refuses it, and so is a transaction that arrives
+while any write is. Under way means the round trip from this process, including threads waiting for each
+other: many times the duration within DynamoDB. For comparison, one item with a version: read, written if
+unchanged, three retries.
+
+*Refused*: answered, with nothing written. *Lost*: acknowledged, but not found afterwards. *Attempts*: writes
+sent for each that succeeded. Time is that of the whole run, over that of the spread writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def main(writers: int = WRITERS) -> None:
             one = run(peer, [peer.open()] * writers, conflicts)
             spread = run(peer, [peer.open() for _ in range(writers)], conflicts)
             rows += _rows(peer.name, one, spread)
-    heads = ("", "asked", "done", "told to try again", "lost", "attempts a write", "time over spread")
+    heads = ("", "requested", "succeeded", "refused", "lost", "attempts per write", "time over spread")
     command = "python -m bench.contention"
     publish("Contention", command=command, about=ABOUT, results=table(heads, rows))
 

@@ -21,7 +21,7 @@ DEPLOYMENTS: Final[Mapping[str, Mapping[str, object]]] = {
     "dev": {"stage": "dev"},
     "prod": {"stage": "prod"},
     "prod, three regions": {"stage": "prod", "regions": THREE},
-    "prod, with a cache and a key of its own": {
+    "prod, with a cache and a customer-managed key": {
         "stage": "prod",
         "daxNodes": 3,
         "encryption": "customer_managed",
@@ -74,16 +74,16 @@ def fixed_costs(resources: Sequence[Resource], *, a_run: Usage) -> Sequence[Fixe
     regions = len(found.of("AWS::ApiGateway::RestApi"))
     counts: Mapping[str, tuple[float, Usage]] = {
         "alarms": _each(Meter.ALARM, sum(map(_metrics, found.of("AWS::CloudWatch::Alarm")))),
-        "metrics of the functions, at most": _each(Meter.METRIC, found.own_metrics() * regions),
-        "metrics by route, at most": _each(Meter.METRIC, METHOD_METRICS * found.measured_methods()),
+        "function metrics, at most": _each(Meter.METRIC, found.own_metrics() * regions),
+        "route metrics, at most": _each(Meter.METRIC, METHOD_METRICS * found.measured_methods()),
         "dashboards": _each(Meter.DASHBOARD, len(found.of("AWS::CloudWatch::Dashboard"))),
         "keys": _each(Meter.KEY, len(found.of("AWS::KMS::Key", "AWS::KMS::ReplicaKey"))),
         "web ACLs": _each(Meter.WEB_ACL, len(found.of("AWS::WAFv2::WebACL"))),
-        "rules of them": _each(Meter.WEB_RULE, found.web_rules()),
+        "web ACL rules": _each(Meter.WEB_RULE, found.web_rules()),
         "DAX nodes": _each(Meter.DAX_HOUR, found.dax_nodes(), hours=HOURS),
         "NAT gateways": _each(Meter.NAT_HOUR, len(found.of("AWS::EC2::NatGateway")), hours=HOURS),
-        "interface endpoints, by zone": _each(Meter.ENDPOINT_HOUR, found.endpoint_zones(), hours=HOURS),
-        "runs by schedule": (found.runs(), a_run * found.runs()),
+        "interface endpoints, per zone": _each(Meter.ENDPOINT_HOUR, found.endpoint_zones(), hours=HOURS),
+        "scheduled runs": (found.runs(), a_run * found.runs()),
         "polls of idle queues": _each(Meter.QUEUE, POLLS * found.polled_queues()),
     }
     return [Fixed(name=name, count=count, usage=usage) for name, (count, usage) in counts.items()]

@@ -38,10 +38,10 @@ ELSEWHERE: Final[Mapping[str, str]] = {TABLE: "twin-sessions", AUDIT_TABLE: "twi
 """The tables that the bare calls go to: they hold the same, so that the same conditions hold there."""
 
 ABOUT: Final = f"""\
-The API's handler, from the gateway's event to its answer, in turn with the calls of DynamoDB that it
-made, made again by a plain boto3 client on twin tables that hold the same: {ROUNDS} pairs each, medians
-of the pairs' ratios. CPU time is this process's own; wall time has the emulator's in it, on both sides. A
-read finds {TOOL_CALLS} tool calls and 20 messages."""
+The API's handler, from the gateway's event to its response, alternating with the DynamoDB calls that it made,
+repeated by a plain boto3 client on twin tables with the same content: {ROUNDS} pairs each, medians of the
+pairs' ratios. CPU time is that of this process. Wall time includes the emulator on both sides. Reads find
+{TOOL_CALLS} tool calls and 20 messages."""
 
 
 @dataclass(frozen=True, slots=True)

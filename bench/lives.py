@@ -33,8 +33,8 @@ from bench.workload import (
 
 STATE_WRITES: Final = 5
 LIFE: Final = (
-    f"a session: created, moved, {MESSAGES} messages, {TOOL_CALLS} tool calls, {STATE_WRITES} state writes, "
-    "ended"
+    f"a session: created, activated, {MESSAGES} messages, {TOOL_CALLS} tool calls, "
+    f"{STATE_WRITES} state writes, ended"
 )
 ACCESS_LOG_BYTES: Final = 400
 """Assumed of the gateway's line of a call."""
@@ -89,7 +89,7 @@ def rows(played: Played) -> tuple[list[Row], list[Row]]:
     whole = [
         _whole_life(played, "a message of 1 KB", APPEND, MESSAGES, empty),
         _whole_life(played, "a small tool call", RECORD, TOOL_CALLS, empty),
-        Row("the end of a session, by its time", Spent(), empty, calls=0),
+        Row("the expiry of a session", Spent(), empty, calls=0),
         lived.ended(),
     ]
     return requests, whole
@@ -104,7 +104,7 @@ def _short_lived(played: Played) -> Iterator[Row]:
     session_id, _ = opened(played, {**NEW, "idleTimeout": SHORTEST_IDLE})
     played.audited()
     time.sleep(DUE)
-    yield row(played, TOUCH, session_id, "touch, the window due to move")
+    yield row(played, TOUCH, session_id, "touch, window moved")
     yield row(played, DRAIN, session_id)
     deleted = called(played, DELETE, session_id)
     yield Row(DELETE.label, deleted, played.ended(), operation=DELETE.operation)

@@ -62,7 +62,7 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Key:
     store: Store
-    name: str = "this store, free key"
+    name: str = "this store, claim"
     doubled: bool = False
 
     @classmethod

@@ -42,15 +42,22 @@ OF_STATE: Final = frozenset({"change_state", "replace_state", "move_session"})
 
 ABOUT: Final = f"""\
 Each operation once, through the API's handler, on small sessions and messages of 1,000 bytes. Round trips
-and write units are from the answers; read units from the bytes that were read, by DynamoDB's rules. The
-bounds are what a store would take that kept and read these bytes and nothing else, neither checking whose
-session it is nor listing it anywhere: for writing ceil(({KEY_BYTES} + bytes sent, or of the session's
-answer where its item changes) / 1024) units an item, for reading ceil(bytes answered / 4096), halved
-where the read may be eventual. Where we take more: an `increment` or `append` and an atomic append are
-transactions, at twice the units; a new session has an entry in each of two indexes, a moved one a new
-entry in one of them for the old; a tool call is its claim, its record and its event in one transaction, a
-deletion the session and its event; a message carries a hash, its author and its regions; reading children
-reads their session, consistently, before."""
+and write units are taken from DynamoDB's responses; read units are computed from the bytes read, by
+DynamoDB's rules.
+
+The bound is what a store would need that kept and read only these bytes, without checking who owns the
+session and without any index. Per item written it is ceil(({KEY_BYTES} + bytes) / 1024) units, where bytes
+are those sent, or those of the session's answer if its item changes. For reads it is
+ceil(bytes answered / 4096), halved where the read may be eventually consistent.
+
+Where the store needs more:
+
+- An `increment`, an `append` and an atomic append are transactions, which cost twice the units.
+- A new session has an entry in each of two indexes. A status change replaces one entry and updates the other.
+- Completing or recording a tool call is one transaction of its claim, its record and an audit event.
+  Deleting a session is one of the session and an audit event.
+- A message also stores a hash, its author and its regions.
+- Reading children first reads their session, strongly consistently."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Final
 
 FILE: Final = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
-TITLE: Final = "# Benchmarks\n\nRatios within one run; the figures beside them are one machine's own.\n"
+TITLE: Final = """\
+# Benchmarks
+
+Compare the ratios, each measured within one run. The absolute figures next to them are those of one machine.
+"""
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
