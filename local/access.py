@@ -78,7 +78,7 @@ class Access:
         NotRunningError
         """
         if not (state / API_URL).exists():
-            raise NotRunningError("no stack runs here: start one with `make run`")
+            raise NotRunningError("no local stack is running: start one with `make run`")
         return cls(
             state=state,
             api_url=(state / API_URL).read_text().strip(),

@@ -42,7 +42,9 @@ def token(state: Path, environment: Mapping[str, str]) -> str:
 def issuer(state: Path) -> Issuer:
     """The issuer of a running stack, by the key that it keeps in its state."""
     if not (state / ISSUER_URL).exists():
-        raise NotRunningError("no stack runs here that takes tokens: start one with `make run AUTH=jwt`")
+        raise NotRunningError(
+            "no local stack that takes tokens is running: start one with `make run AUTH=jwt`"
+        )
     return Issuer(url=(state / ISSUER_URL).read_text().strip(), key=kept_key(state / ISSUER_KEY))
 
 

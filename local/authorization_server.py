@@ -77,7 +77,7 @@ class Revocations:
         form = parse_qs(body.decode("latin-1"), strict_parsing=False, keep_blank_values=True)
         token, hint = _once(form, "token"), _once(form, "token_type_hint")
         if not token:
-            raise _Refusal("invalid_request", "the parameter token is missing")
+            raise _Refusal("invalid_request", "the parameter 'token' is missing")
         self._keep(hashlib.sha256(token.encode()).hexdigest(), hint=hint, client=client)
         return Answer(status=HTTPStatus.OK)
 
@@ -86,7 +86,7 @@ class Revocations:
         line = json.dumps({"at": at, "tokenSha256": sha256, "tokenTypeHint": hint, "client": client})
         with self.lock, self.file.open("a") as file:
             file.write(f"{line}\n")
-        self.say(f"revoked a token: {hint or 'of no stated kind'}, SHA-256 {sha256[:SHOWN_DIGITS]}...")
+        self.say(f"revoked a token: {hint or 'without a type hint'}, SHA-256 {sha256[:SHOWN_DIGITS]}...")
 
 
 @contextlib.contextmanager
@@ -134,7 +134,11 @@ def _client(authorization: str | None) -> str | None:
     except (binascii.Error, UnicodeDecodeError):
         name = colon = ""
     if scheme.lower() != "basic" or not name or not colon:
-        raise _Refusal("invalid_client", "clients authenticate by Basic", status=HTTPStatus.UNAUTHORIZED)
+        raise _Refusal(
+            "invalid_client",
+            "client authentication by HTTP Basic is required",
+            status=HTTPStatus.UNAUTHORIZED,
+        )
     return unquote_plus(name)
 
 
@@ -142,7 +146,7 @@ def _once(form: Mapping[str, list[str]], name: str) -> str | None:
     """RFC 6749, 3.1: no parameter more than once, and an empty one is none."""
     values = form.get(name, [""])
     if len(values) > 1:
-        raise _Refusal("invalid_request", f"the parameter {name} is there more than once")
+        raise _Refusal("invalid_request", f"the parameter {name!r} appears more than once")
     return values[0] or None
 
 
@@ -190,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "0")
         if not (length.isascii() and length.isdecimal()) or int(length) > MAX_BYTES:
-            raise _Refusal("invalid_request", f"the body must have a length, of {MAX_BYTES} at most")
+            raise _Refusal("invalid_request", f"the body must have a Content-Length of at most {MAX_BYTES}")
         return self.rfile.read(int(length))
 
     def log_message(self, *_: Any) -> None:  # noqa: ANN401 - as the base class has it

@@ -92,7 +92,7 @@ def deploy(
     assembly = emulator.state / ASSEMBLY
     # The emulator keeps the record itself: it is lost exactly when what it tells of is lost.
     if _parameter(emulator, _FINGERPRINT) == fingerprint:
-        say("what is deployed is current")
+        say("the deployment is up to date")
         return outputs(emulator)
     cdk = Cdk(emulator)
     say("synthesizing the CDK app")
@@ -195,7 +195,7 @@ class Cdk:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise DeploymentError(f"cdk {arguments[0]} did not end within {COMMAND_SECONDS} s") from error
+            raise DeploymentError(f"cdk {arguments[0]} did not finish within {COMMAND_SECONDS} s") from error
         if done.returncode != 0:
             raise DeploymentError(f"cdk {arguments[0]} failed:\n{done.stdout}")
 

@@ -124,7 +124,7 @@ def main() -> int:
     try:
         operator = Access.read(STATE).principal(OPERATOR)
         with listening(operator, bus=names.event_bus(STAGE)) as ear:
-            print("listening to the event bus; Ctrl-C ends it", file=sys.stderr)
+            print("listening to the event bus; press Ctrl-C to stop", file=sys.stderr)
             while True:
                 for event in ear.received():
                     print(json.dumps({"event": event.name, **event.detail}), flush=True)

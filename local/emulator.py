@@ -145,7 +145,7 @@ def _await_answer(emulator: Emulator, *, port: int) -> None:
     log = emulator.state / "emulator.log"
     while time.monotonic() < deadline:
         if emulator.process.poll() is not None:
-            raise EmulatorError(f"the emulator ended by itself; its log is {log}")
+            raise EmulatorError(f"the emulator exited unexpectedly; its log is {log}")
         if _is_ready(port):
             return
         time.sleep(0.05)

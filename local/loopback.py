@@ -24,7 +24,7 @@ class PortError(RuntimeError):
 
     @classmethod
     def taken(cls, port: int, *, variable: str) -> "PortError":
-        return cls(f"port {port} is taken: stop what listens there, or choose another with {variable}=<port>")
+        return cls(f"port {port} is taken: stop the process on it, or choose another with {variable}=<port>")
 
 
 def read_port(environment: Mapping[str, str], variable: str, *, default: int) -> int:

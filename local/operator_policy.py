@@ -62,7 +62,7 @@ def operator_policy(deployed: Deployed, settings: Mapping[str, str]) -> Mapping[
     """``settings`` are those of the function behind the API."""
     redrive = read_redrive_settings(settings)
     if redrive is None:
-        raise ConfigurationError("the API's function is not told where dead letters lie")
+        raise ConfigurationError("the API's function has no settings for dead-letter queues")
     statements = [
         *_asks(deployed),
         *_reads(deployed),

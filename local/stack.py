@@ -69,7 +69,7 @@ def local_stack(
             delivering(emulator, ttl_tables=tables, ttl_attribute=Attribute.TTL.value, say=say)
         )
         for mapping in mappings:
-            say(f"delivering the stream's records to {mapping.name}")
+            say(f"delivering stream records to {mapping.name}")
         if issuer is not None:
             issuer_url.write_text(f"{issuer}\n")
         api_url.write_text(f"{deployed.api_url}\n")

@@ -27,8 +27,10 @@ REFUSALS: Final = (BotoCoreError, ClientError, ConfigurationError, NotDeployedEr
 def place() -> argparse.ArgumentParser:
     """The options that say where, for the parser of a command to have as a parent."""
     options = argparse.ArgumentParser(add_help=False)
-    options.add_argument("--stage", required=True, help="the stage that was deployed, such as prod")
-    options.add_argument("--region", default="us-east-1", help="the region to work in (%(default)s)")
+    options.add_argument("--stage", required=True, help="the deployed stage, such as prod")
+    options.add_argument(
+        "--region", default="us-east-1", help="the region of the deployment (default: %(default)s)"
+    )
     return options
 
 

@@ -69,7 +69,7 @@ def panels(stacks: Sequence[Stack], *, account: str) -> tuple[Panel, ...]:
         if resource["Type"] == KIND
     ]
     if len(bodies) != 1:
-        raise BodyError(f"what is deployed has {len(bodies)} dashboards")
+        raise BodyError(f"the deployment has {len(bodies)} dashboards")
     widgets = json.loads(_text(bodies[0], account=account))["widgets"]
     return tuple(_panel(widget) for widget in widgets)
 

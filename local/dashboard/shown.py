@@ -75,7 +75,7 @@ def _found(panel: Panel, *, source: Source, window: Window) -> tuple[Mapping[Lin
         except NoSourceError as error:
             missing[str(error)] = None
         except UnsupportedError as error:
-            missing[f"this page does not know {error}"] = None
+            missing[f"this page does not support {error}"] = None
     return found, tuple(missing)
 
 
@@ -84,7 +84,7 @@ def _series(line: Line, found: Mapping[Line, Series], *, source: Source, window:
         return source.series(line.of, window)
     by_id = dict(_by_id(found))
     if not by_id:
-        raise NoSourceError(f"nothing that {line.label} is made of is counted here")
+        raise NoSourceError(f"no metric of {line.label} is measured here")
     return evaluate(line.of, by_id=by_id)
 
 

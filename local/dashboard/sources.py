@@ -92,9 +92,7 @@ class LocalStack:
         """The namespace alone, where the emulator counts nothing in it: one reason for a whole panel."""
         names = {name for namespace, name, _ in self.served if namespace == metric.namespace}
         if metric.name in names:
-            return (
-                f"the emulator counts {metric.namespace} {metric.name} of some, not of all that belong here"
-            )
+            return f"the emulator measures {metric.namespace} {metric.name} for some of these resources only"
         return f"the emulator counts no {metric.namespace}{f' {metric.name}' if names else ''}"
 
     def _served(self, metric: Metric, window: Window, *, period: int) -> Series:

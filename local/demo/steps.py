@@ -29,7 +29,7 @@ def show(call: Call[AnswerT], answered: Callable[[], AnswerT]) -> AnswerT:
     try:
         answer = answered()
     except SessionStoreError as error:
-        raise DemoError(f"{call.method} {call.target} was not to be refused: {error}") from error
+        raise DemoError(f"{call.method} {call.target} was refused unexpectedly: {error}") from error
     print(f"    {shortened(as_json(answer)) if answer is not None else 'done'}")
     return answer
 
@@ -44,9 +44,11 @@ def refused(client: Client, call: Call[AnswerT], kind: type[SessionStoreError]) 
     except kind as error:
         print(f"    {error.status} {shortened(str(error))}")
     except SessionStoreError as error:
-        raise DemoError(f"{call.method} {call.target} was to be refused otherwise: {error}") from error
+        raise DemoError(
+            f"{call.method} {call.target} was refused for another reason than expected: {error}"
+        ) from error
     else:
-        raise DemoError(f"{call.method} {call.target} was to be refused: {answer}")
+        raise DemoError(f"{call.method} {call.target} should have been refused: {answer}")
 
 
 def title(text: str) -> None:

@@ -109,7 +109,7 @@ class DeadLetters:
         body = json.dumps(message)
         self.say(f"{self.mapping.name}: {discard.condition} for {len(discard.records)} records")
         if self.mapping.dead_letter_arn is not None and not self._sent(self.mapping.dead_letter_arn, body):
-            self.say(f"{self.mapping.name}: the dead-letter queue took no message; it was {body}")
+            self.say(f"{self.mapping.name}: the dead-letter queue refused the message {body}")
 
     def _sent(self, arn: str, body: str) -> bool:
         name = arn.rpartition(":")[2]

@@ -140,7 +140,7 @@ class Runner:
         try:
             self._keep_backlogs()
         except Exception as error:  # noqa: BLE001 - a stream out of reach must not keep the rest from stopping
-            self._say(f"what is not delivered yet could not be kept: {type(error).__name__}: {error}")
+            self._say(f"undelivered records could not be saved: {type(error).__name__}: {error}")
 
     def _settle_start(self, delivery: Delivery) -> None:
         """LATEST means the end at the mapping's first start, not at each; later shards are read whole."""
@@ -238,7 +238,9 @@ class Runner:
             except Exception as error:  # noqa: BLE001 - whatever breaks one thread must not stop delivery
                 if self._clock.stopped():
                     return
-                self._say(f"{name}: {type(error).__name__}: {error}; again in {self._intervals.restart:g} s")
+                self._say(
+                    f"{name}: {type(error).__name__}: {error}; retrying in {self._intervals.restart:g} s"
+                )
                 self._clock.sleep(self._intervals.restart)
             else:
                 return

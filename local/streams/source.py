@@ -115,9 +115,7 @@ class ShardSource:
                 self._iterator = None
             case "TrimmedDataAccessException":
                 if not self.begins_anew:
-                    self.say(
-                        f"{self.stream.arn}: what followed {self.after} is trimmed; reading what is left"
-                    )
+                    self.say(f"{self.stream.arn}: records after {self.after} are trimmed; reading the rest")
                 self._iterator, self.after = None, None
             case _:
                 raise error

@@ -89,7 +89,9 @@ class Sweeper:
             if stream is not None and tail is not None:
                 number = self._find(tail, key, answer["Attributes"])
                 if number is None:
-                    self.say(f"{self.table}: an expired item is deleted, but its record was not found")
+                    self.say(
+                        f"{self.table}: an expired item was deleted, but its stream record was not found"
+                    )
                 else:
                     note(stream.arn, number)
         return True
