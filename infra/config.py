@@ -92,7 +92,7 @@ class Config:
         about="where it is deployed; `local` is the emulator on this machine",
     )
 
-    # what is kept
+    # data
     retain: bool = _flag(
         "retain",
         dev=False,
@@ -157,7 +157,7 @@ class Config:
         about="how long logs are kept",
     )
 
-    # who may call, and how much
+    # access
     auth: Callers = option(
         "auth",
         parse=member(Callers),
@@ -229,7 +229,7 @@ class Config:
         "throttlingBurst", 1_000, low=1, high=10_000, about="requests that the API admits in a burst"
     )
 
-    # the ends of sessions
+    # sessions' ends
     cleanup_delay_seconds: int = _whole(
         "cleanupDelaySeconds",
         60,
@@ -266,7 +266,7 @@ class Config:
         about="secret with the client id and secret that the store sends to that endpoint",
     )
 
-    # the cache
+    # cache
     dax_nodes: int = _whole(
         "daxNodes",
         0,
@@ -292,7 +292,7 @@ class Config:
         about="what the API's function can reach from the cache's VPC",
     )
 
-    # what people watch
+    # monitoring
     alarm_topic: bool = _flag(
         "alarmTopic", dev=False, prod=True, about="send alarms to an SNS topic in each region"
     )
@@ -331,7 +331,7 @@ class Config:
 
     @property
     def replicas(self) -> tuple[str, ...]:
-        """The regions beside the primary."""
+        """The regions other than the primary."""
         return self.regions[1:]
 
     @property
@@ -360,7 +360,7 @@ class Config:
 
     @property
     def revokes(self) -> bool:
-        """Tokens that sessions name are read and revoked; the local stack is told later where."""
+        """Whether the clean-up revokes tokens. Always in the local stack, which sets the endpoint later."""
         return self.revocation_endpoint is not None or self.is_local
 
     @property

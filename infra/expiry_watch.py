@@ -1,4 +1,4 @@
-"""The function that each minute ends tasks that nobody came for, and tells which sessions end soon."""
+"""The function that every minute ends overdue tasks and announces expiring sessions."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from session_store.schema import BusEnv, WatchEnv
 
 EVERY: Final = Duration.minutes(1)
 TIMEOUT: Final = Duration.seconds(55)
-"""Below the schedule's step, so that two runs seldom tell of one session at once."""
+"""Below the schedule's interval, so that two runs seldom overlap and announce a session twice."""
 
 
 class ExpiryWatch(TableFunction):

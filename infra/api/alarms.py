@@ -1,4 +1,4 @@
-"""Alarms on the API: what callers feel, and what they will feel soon."""
+"""Alarms on the API: what callers notice, and what they will notice soon."""
 
 from typing import Final
 
@@ -10,17 +10,17 @@ from infra.alarms import SHORT, Alarms
 from session_store.metric_names import Metric
 
 ERROR_RATE: Final = 0.05
-"""Of all answers: one failure in a quiet night is no outage, one in twenty is felt by everybody."""
+"""Share of all responses: a single failure at night is no outage, one in twenty affects everybody."""
 
 SLOW_MS: Final = 3_000
-"""The 99th percentile: above a cold start, and where callers begin to give up and to ask again."""
+"""For the 99th percentile: above a cold start, and where callers start to time out and retry."""
 
 MINUTES: Final = 3
 OUT_OF: Final = 5
-"""Three bad minutes of five: a deployment's or a partition's moment passes, an outage does not."""
+"""Three bad minutes of five: a deployment or a partition split passes, an outage does not."""
 
 MANY_AT_ONCE: Final = 500
-"""Half of what Lambda lets an account run at once by default, in a region: time is left to ask for more."""
+"""Half of Lambda's default concurrency of an account in a region, which leaves time to raise the quota."""
 
 HOUR: Final = Duration.hours(1)
 
@@ -62,7 +62,7 @@ def alarm_on_api(alarms: Alarms, *, stage: apigateway.Stage, function: lambda_.I
         periods=MINUTES,
         of=OUT_OF,
     )
-    # By the hour: it is a warning weeks ahead, and one that comes every five minutes is not read.
+    # By the hour: it warns weeks ahead, and would be ignored if it came every five minutes.
     alarms.add(
         "large-sessions",
         says="sessions approach DynamoDB's limit on item size",

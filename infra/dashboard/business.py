@@ -1,4 +1,4 @@
-"""What the store is used for: sessions, tool calls, messages, checkpoints, and how often writers meet."""
+"""Usage: sessions, tool calls, messages, checkpoints, tasks, conflicts."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -33,7 +33,7 @@ MEETINGS: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.LARGE_SESSION),
 )
 STATUSES: Final = ("initializing", "active", "closing", "closed")
-"""As values of a dimension: of what runs, this side knows the names alone."""
+"""Values of a dimension, spelled out: infra imports names from the runtime, not its domain."""
 
 CENSUS: Final = "session_census"
 
@@ -53,7 +53,7 @@ def _each(watched: Watched, metrics: tuple[Counted, ...]) -> Iterator[cloudwatch
 
 
 def _living(watched: Watched) -> Row:
-    """Where they are counted at all."""
+    """Only if there is a census."""
     if CENSUS not in watched.packages:
         return []
     by_status = (_census(watched, status, {STATUS: status}) for status in STATUSES)

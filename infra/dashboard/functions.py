@@ -1,4 +1,4 @@
-"""The functions: how many run, what fails, what is throttled, how long it takes, how often from cold."""
+"""The functions: invocations, errors, throttles, concurrency, duration, cold starts."""
 
 from collections.abc import Iterator
 

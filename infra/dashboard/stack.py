@@ -1,4 +1,4 @@
-"""The dashboard of a deployment: one, in the primary region, over all of them."""
+"""The dashboard of a deployment: one for all regions, in the primary region."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
@@ -27,7 +27,7 @@ Group = Callable[[Sequence[Watched]], Iterator[Row]]
 
 
 def _in_each(rows: Callable[[Watched], Iterator[Row]]) -> Group:
-    """The same panels for one region after another: each stands above its like."""
+    """The same panels for one region after another."""
     return lambda everywhere: (row for watched in everywhere for row in rows(watched))
 
 

@@ -1,4 +1,4 @@
-"""What follows a change: the audit trail, the ends of sessions, and what could not be done."""
+"""The stream consumer, the clean-up of sessions, and dead letters."""
 
 from collections.abc import Iterator
 from typing import Final

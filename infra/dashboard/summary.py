@@ -1,4 +1,4 @@
-"""The first row: what is this, where does one read on, and which alarms are raised where."""
+"""The first rows: title, link to the runbook, and the state of all alarms."""
 
 from collections.abc import Iterator, Sequence
 
@@ -33,7 +33,7 @@ def _alarms(stack: Stack, watched: Watched, *, width: int) -> cloudwatch.IWidget
         )
         for name in watched.alarms
     ]
-    # By their ARNs, which hold the region: the stack of another region cannot be referred to from here.
+    # By ARN, which includes the region: a stack cannot refer to resources of another region's stack.
     raised = [
         cloudwatch.Alarm.from_alarm_arn(stack, f"{watched.region}-{name}", arn)
         for name, arn in zip(watched.alarms, arns, strict=True)

@@ -1,4 +1,4 @@
-"""The tables: what they consume, what is throttled, refused by a condition, or deleted by TTL."""
+"""The tables: capacity, throttles, failed conditions, deletions by TTL."""
 
 from collections.abc import Iterator
 from typing import Final

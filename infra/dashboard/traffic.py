@@ -1,4 +1,4 @@
-"""What callers ask and what they hear: requests, errors, problems by their kind, latency by route."""
+"""Requests, errors, problems by kind, latency by route."""
 
 from collections.abc import Iterator
 from typing import Final
