@@ -1,7 +1,7 @@
-"""``python -m bench.audit``: the stream's consumer, beside the writes that it cannot do without.
+"""``python -m bench.audit``: the stream consumer, compared with the writes that it has to make.
 
-An emulator of its own, the app deployed into it, real records of its stream, the deployed handler in this
-process.
+It deploys the app into an emulator of its own and runs the deployed handler in this process, on real stream
+records.
 """
 
 import os
@@ -38,10 +38,10 @@ BATCH: Final = 100
 """Records, as the deployed mapping has it."""
 
 BATCHES: Final = 12
-"""The first warms up; the last is not timed, its units are counted."""
+"""The first is a warm-up; the last is not timed, but its units are counted."""
 
 LIFE: Final = 10
-"""Records of one session: created, moved, changed twice, four messages, a call's claim and its record."""
+"""Records of one session: creation, status, two state changes, four messages, claim and record of a call."""
 
 CHANGES: Final = 20
 PATIENCE: Final = 30.0
@@ -111,7 +111,7 @@ def _live(store: Store, *, sessions: int) -> None:
 
 
 def _batches(emulator: Emulator, deployed: Deployed, folder: Path) -> Sequence[Mapping[str, Any]]:
-    """Events as Lambda would make them of all that was done."""
+    """Events as Lambda would deliver them."""
     arn = emulator.client("dynamodb").describe_table(TableName=deployed.table_name)["Table"][
         "LatestStreamArn"
     ]

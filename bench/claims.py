@@ -1,4 +1,4 @@
-"""``python -m bench.claims``: what it takes to do work once, beside Powertools' idempotency layer."""
+"""``python -m bench.claims``: the cost of doing work once, compared with Powertools' idempotency layer."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ that keeps these items can need less.
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``bound``: units of the items that were written. ``again``: of asking once more."""
+    """``bound``: units of the items written. ``again``: what a repeat takes."""
 
     way: str
     size: str
@@ -82,14 +82,14 @@ def measured(way: Once, size: str, output: object, spending: Spending, tables: "
 
 
 class Tables:
-    """What has changed in the tables since they were looked at last."""
+    """What has changed in the tables since the last look."""
 
     def __init__(self, plain: Any) -> None:  # noqa: ANN401 - boto3 makes it at run time
         self._plain = plain
         self._before = self._items()
 
     def written(self) -> int:
-        """Whole units of the items that are new or others."""
+        """Whole units of the items that are new or changed."""
         before, self._before = self._before, self._items()
         changed = (item for key, item in self._before.items() if before.get(key) != item)
         return sum(write_units(item_bytes(item)) for item in changed)

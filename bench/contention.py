@@ -1,4 +1,4 @@
-"""``python -m bench.contention``: 64 writers of one session, and the same writes spread over 64."""
+"""``python -m bench.contention``: 64 writers of one session, and the same writes spread over 64 sessions."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ from session_store.settings import read_settings
 
 WRITERS: Final = 64
 WRITES: Final = 4
-"""Of each writer, one after the other."""
+"""Per writer, one after the other."""
 
 CONFLICT: Final = "TransactionConflict"
 SEEN: Final = {"UpdateItem", "TransactWriteItems"}
@@ -37,7 +37,7 @@ sent for each that succeeded. Time is that of the whole run, over that of the sp
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """``sent``: requests to write; ``held``: what the counters say in the end."""
+    """``sent``: write requests; ``held``: the sum of the counters at the end."""
 
     asked: int
     refused: int
@@ -55,7 +55,7 @@ class Run:
 
 
 class Conflicts:
-    """DynamoDB's refusals of writes that meet a transaction, which the emulator does not know."""
+    """DynamoDB's refusal of writes that conflict with a transaction, which the emulator lacks."""
 
     def __init__(self, client: Any) -> None:  # noqa: ANN401 - boto3 makes it at run time
         self.sent = 0
@@ -88,7 +88,7 @@ class Conflicts:
 
 
 def key_of(operation: str, params: Mapping[str, Any]) -> str:
-    """Of the one item that is written."""
+    """The key of the one item that is written."""
     if operation == "UpdateItem":
         return repr(params["Key"])
     if operation == "TransactWriteItems":
@@ -97,7 +97,7 @@ def key_of(operation: str, params: Mapping[str, Any]) -> str:
 
 
 def refusal(*, transaction: bool) -> tuple[Any, Any]:
-    """In the form in which botocore has an answer that was read."""
+    """In the form of a parsed botocore response."""
     code = "TransactionCanceledException" if transaction else "TransactionConflictException"
     told = {"CancellationReasons": [{"Code": CONFLICT}]} if transaction else {}
     parsed = {"Error": {"Code": code, "Message": ""}, "ResponseMetadata": {"HTTPStatusCode": 400}, **told}
@@ -124,7 +124,7 @@ def main(writers: int = WRITERS) -> None:
 
 
 def run(peer: Peer, sessions: Sequence[str], conflicts: Conflicts) -> Run:
-    """A writer for each of the sessions, which may be the same one."""
+    """One writer per session in the list, which may repeat one session."""
     before, began = conflicts.sent, time.perf_counter()
     start = threading.Barrier(len(sessions))
 

@@ -1,6 +1,6 @@
-"""``python -m bench.costs``: docs/costs.md, what the store costs, from what each operation really takes.
+"""``python -m bench.costs``: write docs/costs.md, what the store costs, from measured operations.
 
-An emulator of its own; the functions in this process; read and write units as DynamoDB's answers tell them.
+It runs the functions in this process on an emulator of its own. Units are those of DynamoDB's responses.
 """
 
 import tempfile
@@ -35,7 +35,7 @@ PLACES: Final[Mapping[str, Sequence[str]]] = {
     "task indexes": (QUEUE_INDEX.name, OPEN_INDEX.name, DUE_INDEX.name),
     "audit": (AUDIT_TABLE,),
 }
-"""Columns of write units, and what is written to in each."""
+"""Columns of write units, and the tables and indexes in each."""
 
 LAMBDA: Final = (Meter.INVOCATION, Meter.GB_SECOND)
 OBSERVED: Final = (Meter.LOG_GB, Meter.TRACE)
@@ -43,7 +43,7 @@ QUEUED: Final = (Meter.QUEUE, Meter.EVENT)
 IN_S3: Final = (Meter.OBJECT_WRITE, Meter.OBJECT_READ)
 KEPT: Final = (Meter.STORED, Meter.RECOVERABLE)
 REPLICATED: Final = (Meter.WRITE, *KEPT)
-"""What each further region takes once more."""
+"""What each further region is billed for again."""
 
 DAX_NODES: Final = 3
 
@@ -127,7 +127,7 @@ def _bill(priced: Sequence[Row]) -> str:
 
 
 def _dollars(usage: Usage, *meters: Meter) -> str:
-    """Of a million of them."""
+    """Dollars per million."""
     return f"{usage.dollars(*meters) * MILLION:.2f}"
 
 

@@ -1,4 +1,4 @@
-"""``python -m bench.growth [10000]``: what a message costs when many are there."""
+"""``python -m bench.growth [10000]``: the cost of a message as the transcript grows."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from session_store.settings import read_settings
 CONTENT: Final = "x" * 1000
 LAST: Final = 20
 AT: Final = (1, 20, 100, 300, 390, 1000, 2000)
-"""Which messages are looked at, by their number."""
+"""The messages that are measured, by number."""
 
 ABOUT: Final = """\
 Messages of 1,000 bytes, appended to one session one per call through the library's use cases. Write units
@@ -27,7 +27,7 @@ message to the table."""
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """At one message: the units of writing it, of reading it with those before, and all written so far."""
+    """At one message: units to write it, to read it with those before, and of all writes so far."""
 
     written: float
     read: float
@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(slots=True)
 class Curve:
-    """``ended``: the number of the message that the store did not take."""
+    """``ended``: the number of the first message that was refused."""
 
     name: str
     points: dict[int, Point] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""``python -m bench.operations``: round trips and units of each operation, next to what its bytes take."""
+"""``python -m bench.operations``: round trips and units of each operation, compared with its bytes."""
 
 import json
 import math
@@ -29,16 +29,16 @@ from local.emulator import running
 from local.loopback import free_port
 
 KEY_BYTES: Final = 2 + len("session#use1-") + 32 + 2 + len("context#") + 36
-"""Names and values of the two key attributes of a message; those of the other items are no longer."""
+"""Names and values of a message's two key attributes; those of other items are no longer."""
 
 NO_ITEM: Final = frozenset({"touch_session", "delete_session", "health"})
-"""What keeps nothing, or takes something away: a deletion writes the item that goes, and is judged apart."""
+"""Operations that store nothing. A deletion writes the deleted item, and is bounded separately."""
 
 EVENTUAL: Final = frozenset({"list_audit", "list_sessions", "list_expiring"})
-"""Lists by an index, or of the trail: read eventually consistently, at half the price."""
+"""Lists from an index or the audit trail: eventually consistent, at half the price."""
 
 OF_STATE: Final = frozenset({"change_state", "replace_state", "move_session"})
-"""They write the session's item, whose bytes are those of the answer."""
+"""Operations that write the session's item, whose bytes are taken from the answer."""
 
 ABOUT: Final = f"""\
 Each operation once, through the API's handler, on small sessions and messages of 1,000 bytes. Round trips
@@ -87,7 +87,7 @@ def rows(played: Played) -> Iterator[Row]:
     yield Row(CREATE.label, created, bound_of(CREATE, answered=0))
     for request in (*WRITES, *READS, *CHECKPOINT_READS, DELETE):
         if request in READS and request is READS[0]:
-            # Reading finds as many messages and calls as its label says.
+            # Reads find as many messages and calls as their labels say.
             session_id = _filled(played)
         answer, spent = answered(played, request, session_id)
         yield Row(request.label, spent, bound_of(request, answered=size(answer)))
@@ -119,7 +119,7 @@ def bound_of(request: Request, *, answered: int) -> Bound:
 
 
 def _items(request: Request, answered: int) -> Sequence[int]:
-    """Bytes of what is kept, an item each."""
+    """Bytes of what is stored, per item."""
     if request.operation in NO_ITEM:
         return [0] if request.operation == DELETE.operation else []
     if request.operation in OF_STATE:

@@ -1,4 +1,4 @@
-"""``python -m bench.packages``: how large what deploys is, and how long synthesizing it takes."""
+"""``python -m bench.packages``: the size of the deployed packages, and the time of synthesis."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from infra.bundling import CLOUD, NOT_DEPLOYED, ROOT, SOURCES, build_layer
 MB: Final = 1_000_000
 ZIPPED_LIMIT: Final = 50
 UNZIPPED_LIMIT: Final = 250
-"""MB of a package that is uploaded, and of a function with its layers (*Lambda quotas*)."""
+"""MB: limits of an uploaded package, and of a function with its layers (*Lambda quotas*)."""
 
 LARGEST: Final = 5
 RUNS: Final = 2
@@ -88,7 +88,7 @@ def _size(root: Path, paths: Iterable[Path]) -> Size:
 
 
 def _times(folder: Path) -> dict[str, float]:
-    """Processor seconds, the fewest of the runs."""
+    """CPU seconds, the least of the runs."""
     programs = {
         IMPORT: (IMPORT, REGIONS[:1]),
         "one region": (SYNTH, REGIONS[:1]),
@@ -104,7 +104,7 @@ def _times(folder: Path) -> dict[str, float]:
 
 
 def _spent() -> float:
-    """Processor seconds of all processes that this one has started and awaited."""
+    """CPU seconds of all child processes that have ended."""
     times = os.times()
     return times.children_user + times.children_system
 

@@ -1,4 +1,4 @@
-"""What is priced of tasks: each step once, of a task with a payload of 1 KB."""
+"""The priced operations of tasks: each step once, with a payload of 1 KB."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ FOLLOWED: Final = {"result": 1, "next": [NEW]}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``path`` is the task's that the steps before have left; with ``fenced`` goes the fence of it."""
+    """``path`` is that of the task left by the steps before; ``fenced`` sends its fence."""
 
     operation: str
     label: str
@@ -34,7 +34,7 @@ CLAIM: Final = Step(
 
 
 def held(operation: str, label: str, step: str, body: Mapping[str, object]) -> Step:
-    """Of whoever has the task in hand."""
+    """A step of the worker that holds the task."""
     return Step(operation, label, "POST", f"/tasks/{{id}}/{step}", body, fenced=True)
 
 
@@ -56,7 +56,7 @@ STEPS: Final = (
     Step("create_task", "request an approval", "POST", "/tasks", {**NEW, "kind": "approval"}, REQUESTER),
     Step("decide_task", "decide an approval", "POST", "/tasks/{id}/decide", {"decision": "approved"}),
 )
-"""In this order; what comes again is priced the first time."""
+"""In this order; a repeated step is priced the first time."""
 
 
 def task_rows(played: Played) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""What is played: each operation of the API once."""
+"""The benchmarked operations: each operation of the API once."""
 
 import secrets
 import time
@@ -14,7 +14,7 @@ MESSAGES: Final = 20
 TOOL_CALLS: Final = 10
 KILOBYTE: Final = "x" * 1000
 TOO_LARGE: Final = "x" * 400_000
-"""For an item: S3 keeps it."""
+"""Too large for an item, so it is stored in S3."""
 
 NOT_PRICED: Final = frozenset(
     {
@@ -26,7 +26,7 @@ NOT_PRICED: Final = frozenset(
         "reconcile_tool_call",
     }
 )
-"""They are asked when something failed, and cost what they find, or what a completion costs."""
+"""Called only after failures; they cost what they find, or as much as a completion."""
 
 NEW: Final = {"idleTimeout": 3600, "state": {"goal": "book a trip", "steps": 0}}
 TOOL_CALL: Final = {"toolName": "search", "input": {"q": "x"}, "output": {"hits": 3}, "durationMs": 12}
@@ -41,7 +41,7 @@ class Request:
     body: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
     begun: "Request | None" = None
-    """Made before, and not counted; the fence that it is given goes into the body."""
+    """Sent first and not counted; the fence in its answer goes into the body."""
 
 
 def messages(count: int = 1, **how: object) -> Mapping[str, object]:
@@ -72,20 +72,20 @@ CHECKPOINT: Final = Request(
     CHECKPOINTS,
     {"data": KILOBYTE, "checkpointId": CHECKPOINT_ID},
 )
-"""There before ``CHECKPOINT_READS``."""
+"""Sent before ``CHECKPOINT_READS``."""
 
 TOOL_CALL_PATH: Final = f"{SESSION}/tool-calls"
 LARGE_OUTPUT: Final = "x" * 32 * 1024
 
 
 def begin(name: str) -> Request:
-    """``name`` has ``call-0`` in it, which tells one call from another."""
+    """``name`` contains ``call-0``, whose number identifies the call."""
     body = {"toolCallId": name, "toolName": "search", "input": {"q": "x"}}
     return Request("begin_tool_call", "begin a tool call", "POST", TOOL_CALL_PATH, body)
 
 
 def begun(label: str, name: str, step: str, **body: object) -> Request:
-    """A step of a call that was begun."""
+    """A step of a running call."""
     operation = {"heartbeat": "extend_tool_call"}.get(step, f"{step}_tool_call")
     return Request(operation, label, "POST", f"{TOOL_CALL_PATH}/{name}/{step}", body, begun=begin(name))
 
@@ -168,13 +168,13 @@ DRAIN: Final = Request(
 
 
 def opened(played: Played, body: object = NEW) -> tuple[str, Spent]:
-    """The id of a new session, and what it took."""
+    """The id of a new session, and what creating it took."""
     session, spent = played.call(CREATE.method, CREATE.path, body)
     return session["sessionId"], spent
 
 
 def called(played: Played, request: Request, session_id: str, number: int = 0) -> Spent:
-    """``number`` tells one tool call from another."""
+    """``number`` identifies the tool call."""
     _, spent = answered(played, request, session_id, number)
     return spent
 

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def connected(*, stage: str, region: str) -> AuditTrail:
-    """The use case as the stage's API has it.
+    """The use case, configured as in the stage's API.
 
     Raises:
         NotDeployedError

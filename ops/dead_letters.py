@@ -23,7 +23,7 @@ from session_store.services.dead_letters import DONE, DeadLetters
 from session_store.settings import read_redrive_settings, read_settings
 
 REPLAY_SECONDS: Final = 120
-"""How long the consumer of the stream is waited for, a batch; nobody is cut off here as in the API."""
+"""How long to wait for the stream consumer, per batch; there is no API timeout here."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def connected(*, stage: str, region: str) -> DeadLetters:
-    """The use case as the stage's API has it.
+    """The use case, configured as in the stage's API.
 
     Raises:
         NotDeployedError
