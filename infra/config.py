@@ -168,14 +168,17 @@ class Config:
     jwt_issuer: str | None = option(
         "jwtIssuer",
         parse=optional(matching(ISSUER)),
-        allowed="an https URL without query; required with auth=jwt alone; locally also http on loopback",
+        allowed=(
+            "an https URL without query (required with auth=jwt, else unset); "
+            "with target=local also http on loopback"
+        ),
         default="",
         about="the issuer of the tokens; has to equal their `iss` exactly",
     )
     jwt_audience: tuple[str, ...] = option(
         "jwtAudience",
         parse=each(matching(AUDIENCE)),
-        allowed="a list of names without space; required with auth=jwt alone",
+        allowed="a list of names without space (required with auth=jwt, else unset)",
         default="",
         about="audiences, one of which a token's `aud` has to contain",
     )
