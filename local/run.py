@@ -42,11 +42,11 @@ _WITH_TOKENS: Final = """\
 
 
 class AuthError(RuntimeError):
-    """There is no such way of calling."""
+    """There is no such authentication mode."""
 
 
 def main(state: Path = STATE) -> int:
-    """Run until interrupted; 1 when something is missing, taken or broken, said on standard error."""
+    """Run until interrupted; returns 1 with a message on standard error if something is missing or fails."""
     try:
         place = read_place(os.environ)
         with owned(state) as lock:
@@ -107,7 +107,7 @@ def _short(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    # SIGINT too: a shell starts what runs in its background with that signal ignored.
+    # SIGINT too: shells start background processes with that signal ignored.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     sys.exit(main(*map(Path, sys.argv[1:2])))

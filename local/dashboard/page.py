@@ -1,4 +1,4 @@
-"""The page: one file, which loads nothing."""
+"""The page: one file that loads nothing else."""
 
 import re
 from collections import Counter
@@ -66,7 +66,7 @@ def page(shown: Sequence[Shown], *, window: Window, unreadable: int) -> str:
 
 
 def told(shown: Sequence[Shown]) -> str:
-    """How much of the dashboard there is to see here."""
+    """How many panels have data here."""
     states = Counter(each.state for each in shown if not each.panel.markdown)
     here, nothing = states[State.DRAWN] + states[State.EMPTY], states[State.EMPTY]
     return f"{here} of {states.total()} panels have a data source here; {nothing} of them have no data yet"
@@ -111,7 +111,7 @@ def _content(shown: Shown, window: Window) -> Iterator[str]:
 
 
 def _markdown(text: str) -> str:
-    """What the dashboard's texts have: a heading, a line below it, a name in backticks."""
+    """Markdown as used by the dashboard: a heading, a line of text, code in backticks."""
     first, _, rest = text.partition("\n")
     level, _, title = first.partition(" ")
     return f"<h{len(level)}>{escape(title)}</h{len(level)}><p>{CODE.sub(_AS_CODE, escape(rest))}</p>"

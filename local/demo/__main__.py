@@ -1,7 +1,7 @@
 """``python -m local.demo``: one session's life through the API, and the end of another, step by step.
 
-Plays against the stack that ``make run`` has started; where none runs, it starts
-one, plays, and stops it again.
+Uses the stack that ``make run`` has started; if none is running, it starts one for the demo and stops it
+again.
 """
 
 import contextlib

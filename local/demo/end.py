@@ -1,4 +1,4 @@
-"""The end of a session and what follows it, seen with the keys of a tenant and of the operator alone."""
+"""The end of a session and its clean-up, seen only with the keys of a tenant and of the operator."""
 
 import contextlib
 import hashlib
@@ -24,12 +24,12 @@ from session_store_client.session_calls import change_state, create_session, get
 IDLE_SECONDS: Final = 10
 PATIENCE: Final = 60.0
 CHILDREN: Final = 3
-"""Of the session: a message, a call's claim and its record."""
+"""Children of the session: a message, a call's claim and its record."""
 
 
 def play_end(access: Access, client: Client, *, tenant: str) -> None:
     """Raises:
-    DemoError: something did not follow, or was another than it should be.
+    DemoError: a step had an unexpected result.
     """
     operator = access.principal(OPERATOR)
     reference, token = f"demo-{secrets.token_hex(4)}/token", secrets.token_hex(16)
@@ -96,7 +96,7 @@ def _gone(client: Client, operator: Principal, *, session_id: str) -> None:
 
 
 def _audited(operator: Principal, session_id: str, event: HeardEvent) -> Mapping[str, Any]:
-    """The facts of the summary."""
+    """Returns the facts of the summary."""
     command = ("ops.audit", session_id, "--stage", STAGE)
     title(f"its audit trail remains: python -m {' '.join(command)}")
     done = operator.run(*command)
@@ -135,7 +135,7 @@ def _revoked(access: Access, facts: Mapping[str, Any], *, reference: str, token:
 
 
 def _items(operator: Principal, session_id: str) -> Sequence[str]:
-    """The sort keys of all that the table has of a session."""
+    """The sort keys of all items of a session."""
     found = operator.client("dynamodb").query(
         TableName=names.session_table(STAGE),
         KeyConditionExpression="#pk = :pk",
@@ -153,7 +153,7 @@ def _changes(entries: Sequence[Mapping[str, Any]], *, of: str) -> Sequence[Mappi
 
 
 def _told(changes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What was there and is another now, value by value; of what is all new or all gone, how much it is."""
+    """Changed values one by one; of an item that is all new or all gone, only the number of attributes."""
     kinds = {each["op"] for each in changes}
     if len(changes) > 1 and len(kinds) == 1 and kinds != {"changed"}:
         yield f"{len(changes)} attributes {kinds.pop()}"

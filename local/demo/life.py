@@ -31,7 +31,7 @@ TRANSCRIPT: Final = (("user", "A room in Lisbon, please."), ("assistant", "Found
 
 
 def play_life(client: Client, operator: Client) -> None:
-    """Every step of a session's life; stops at the first answer that is not the right one.
+    """Every step of a session's life; stops at the first unexpected answer.
 
     Raises:
         DemoError

@@ -1,4 +1,4 @@
-"""Work that outlives its worker: calls that must not run twice, and what another goes on from."""
+"""Work that outlives its worker: calls that must not run twice, and what another worker resumes from."""
 
 from typing import Final
 
