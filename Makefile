@@ -49,10 +49,10 @@ run: setup ## Start the whole stack on this machine (PORT=4566, AUTH_PORT=4567, 
 token: setup ## Print a token for `make run AUTH=jwt` (TENANT=tenant-a, SUBJECT=alice, SCOPE="ops", EXPIRES=3600)
 	@exec $(BIN)/python -m local.access_token
 
-demo: setup ## Play one session's life and another's end, step by step
+demo: setup ## Show the life of one session and the end of another, step by step
 	@exec $(BIN)/python -m local.demo
 
-listen: setup ## Print what the event bus tells of sessions, while `make run` runs
+listen: setup ## Print the events about sessions, while `make run` runs
 	@exec $(BIN)/python -m local.ear
 
 dashboard: setup ## Draw the running stack's dashboard into .local/dashboard.html (PERIOD=seconds)
@@ -61,7 +61,7 @@ dashboard: setup ## Draw the running stack's dashboard into .local/dashboard.htm
 test: setup check ## Check, then run every test
 	$(BIN)/python -m pytest
 
-bench: setup ## Measure, and write what comes of it to docs/benchmarks.md and docs/costs.md
+bench: setup ## Run the benchmarks and write docs/benchmarks.md and docs/costs.md
 	$(BIN)/python -m bench.operations
 	$(BIN)/python -m bench.growth
 	$(BIN)/python -m bench.latency
@@ -78,7 +78,7 @@ check: setup ## Lint, formatting, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: setup ## Mend formatting and what the linter can mend
+format: setup ## Fix formatting and what the linter can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -87,7 +87,7 @@ openapi: setup ## Write docs/openapi.json from the code
 	$(BIN)/python -m session_api.openapi > docs/openapi.json.new
 	mv docs/openapi.json.new docs/openapi.json
 
-configuration: setup ## Write docs/configuration.md from the options
+configuration: setup ## Write docs/configuration.md from infra/config.py
 	$(BIN)/python -m infra.configuration_page > docs/configuration.md
 
 lock: $(VENV_READY) ## Lock what each requirements.in asks for, with hashes

@@ -1,1 +1,1 @@
-"""What it costs and how fast it is: ratios within one run, never a timed test."""
+"""Benchmarks of cost and speed: ratios within one run, never a timed test."""

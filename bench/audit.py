@@ -1,7 +1,7 @@
-"""``python -m bench.audit``: the stream's consumer, beside the writes that it cannot do without.
+"""``python -m bench.audit``: the stream consumer, compared with the writes that it has to make.
 
-An emulator of its own, the app deployed into it, real records of its stream, the deployed handler in this
-process.
+It deploys the app into an emulator of its own and runs the deployed handler in this process, on real stream
+records.
 """
 
 import os
@@ -38,21 +38,22 @@ BATCH: Final = 100
 """Records, as the deployed mapping has it."""
 
 BATCHES: Final = 12
-"""The first warms up; the last is not timed, its units are counted."""
+"""The first is a warm-up; the last is not timed, but its units are counted."""
 
 LIFE: Final = 10
-"""Records of one session: created, moved, changed twice, four messages, a call's claim and its record."""
+"""Records of one session: creation, status, two state changes, four messages, claim and record of a call."""
 
 CHANGES: Final = 20
 PATIENCE: Final = 30.0
 POLL: Final = 0.01
 CALLER: Final = Caller(tenant=f"{ACCOUNT}:user/bench", subject="bench", request_id="bench")
 ABOUT: Final = """\
-The handler as deployed, in one process, on batches of 100 real records of the stream, in turn with one plain
-`put_item` of boto3 for each of the very same audit items: no consumer that writes an item a record can be
-faster. A session here is ten records: created, moved, changed twice, four messages of 1 KB, a call's claim
-and its record. The lag is from the answer of a change over HTTP to its row in the audit table, in the stack
-of `make run`, whose mapping waits a second for more records (`infra/audit_consumer.py`)."""
+The handler as deployed, in one process, on batches of 100 real stream records, alternating with one plain
+`put_item` of boto3 for each of the same audit items. No consumer that writes one item per record can be
+faster. Each session here makes ten records: creation, a status change, two state changes, four messages of
+1 KB, and a call's claim and record. The lag is from the response to a change over HTTP until its row is in
+the audit table, in the stack of `make run`, whose mapping waits a second for more records
+(`infra/audit_consumer.py`)."""
 
 
 def main() -> None:
@@ -76,13 +77,13 @@ def main() -> None:
 def _results(measured: Measured, lags: Sequence[float]) -> str:
     timed = BATCH * len(measured.handler)
     rows = [
-        ("audit records a second, the handler", f"{timed / sum(measured.handler):.0f}"),
-        ("items a second, one plain put_item each", f"{timed / sum(measured.plain):.0f}"),
+        ("audit records per second, the handler", f"{timed / sum(measured.handler):.0f}"),
+        ("items per second, one plain put_item each", f"{timed / sum(measured.plain):.0f}"),
         ("**the handler over plain puts**", f"**{measured.ratio:.2f}**"),
-        ("write units a record, mean", f"{statistics.mean(measured.units):.2f}"),
-        ("write units a record, most", f"{max(measured.units):.0f}"),
+        ("write units per record, mean", f"{statistics.mean(measured.units):.2f}"),
+        ("write units per record, maximum", f"{max(measured.units):.0f}"),
         (f"lag, median of {len(lags)}", f"{statistics.median(lags):.2f} s"),
-        ("lag, longest", f"{max(lags):.2f} s"),
+        ("lag, maximum", f"{max(lags):.2f} s"),
     ]
     return table(("", "result"), rows)
 
@@ -110,7 +111,7 @@ def _live(store: Store, *, sessions: int) -> None:
 
 
 def _batches(emulator: Emulator, deployed: Deployed, folder: Path) -> Sequence[Mapping[str, Any]]:
-    """Events as Lambda would make them of all that was done."""
+    """Events as Lambda would deliver them."""
     arn = emulator.client("dynamodb").describe_table(TableName=deployed.table_name)["Table"][
         "LatestStreamArn"
     ]

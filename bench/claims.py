@@ -1,4 +1,4 @@
-"""``python -m bench.claims``: what it takes to do work once, beside Powertools' idempotency layer."""
+"""``python -m bench.claims``: the cost of doing work once, compared with Powertools' idempotency layer."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,27 +14,27 @@ from session_store.settings import Settings, read_settings
 OUTPUTS: Final[Mapping[str, object]] = {"a small output": {"hits": 3}, "32 KB": {"text": "x" * 32 * 1024}}
 MAKERS: Final[Sequence[Callable[[Any, Settings], Once]]] = (Call.on, Key.on, Powertools.on)
 ABOUT: Final = """\
-A piece of work done once, and asked for again: through the library's blocks, and through
-`idempotent_function` of Powertools on a table as its documentation makes it, on the same emulator. Round
-trips and units are from the answers; what a refused write takes, which answers do not tell, is that of the
-larger of the item that is there and the one that was sent (*DynamoDB read and write operations*, Amazon
-DynamoDB Developer Guide). The bound is of the whole units of the items that each has written, as they lie
-in the tables after its begin and after its completion, those of a transaction counted double: no store that
-keeps these items can take less.
+A piece of work done once and then requested again: through the library's blocks, and through
+`idempotent_function` of Powertools on a table as its documentation defines it, on the same emulator. Round
+trips and units are taken from DynamoDB's responses. Responses do not report the units of a refused write, so
+they are computed from the larger of the existing item and the one that was sent (*DynamoDB read and write
+operations*, Amazon DynamoDB Developer Guide). The bound is the sum of the whole units of the items written,
+as they are in the tables after begin and after completion, those of a transaction counted double. No store
+that keeps these items can need less.
 
-The free key and Powertools' layer are like for like: one item that remembers an outcome. The free key also
-has an owner, the input, a fence under which alone it is completed (hence the read before), a lease that can
-be renewed, and an outcome that is unknown when its holder died. Powertools completes and deletes whatever
-is there, takes over what an earlier invocation left after its time, and deletes the claim when the work
-raises, so that it is done again. A tool call is more than either: it is checked against its session, and is
-completed by one transaction with a record of its own and an audit event, to which changes of the state,
-messages and a step of the session may be added; its outcome lies in the record, so that asking again writes
-against a small item."""
+- **A claim and Powertools' layer are comparable**: one item that remembers an outcome. A claim additionally
+  has an owner, the input, a fencing token without which it cannot be completed (hence the read before), a
+  renewable lease, and an unknown outcome if its holder died. Powertools completes and deletes whatever is
+  there, takes over what an earlier invocation left once its time is over, and deletes the claim when the work
+  raises, so that the work is done again.
+- **A tool call does more than either.** It is checked against its session and completed by one transaction
+  with a record of its own and an audit event. State changes, messages and a status change of the session can
+  be part of that transaction. Its outcome is in the record, so a repeat writes against a small item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``bound``: units of the items that were written. ``again``: of asking once more."""
+    """``bound``: units of the items written. ``again``: what a repeat takes."""
 
     way: str
     size: str
@@ -82,14 +82,14 @@ def measured(way: Once, size: str, output: object, spending: Spending, tables: "
 
 
 class Tables:
-    """What has changed in the tables since they were looked at last."""
+    """What has changed in the tables since the last look."""
 
     def __init__(self, plain: Any) -> None:  # noqa: ANN401 - boto3 makes it at run time
         self._plain = plain
         self._before = self._items()
 
     def written(self) -> int:
-        """Whole units of the items that are new or others."""
+        """Whole units of the items that are new or changed."""
         before, self._before = self._before, self._items()
         changed = (item for key, item in self._before.items() if before.get(key) != item)
         return sum(write_units(item_bytes(item)) for item in changed)
@@ -103,7 +103,7 @@ class Tables:
 def shown(found: Sequence[Row]) -> str:
     peers = {row.size: row for row in found if row.way == POWERTOOLS}
     heads = (
-        "begun and completed",
+        "begin and complete",
         "round trips",
         "write units",
         "bound",
@@ -112,7 +112,7 @@ def shown(found: Sequence[Row]) -> str:
         "round trips over Powertools",
         "write units over Powertools",
     )
-    again = ("asked again", "round trips", "write units", "read units", "write units over Powertools")
+    again = ("repeat", "round trips", "write units", "read units", "write units over Powertools")
     return "\n\n".join(
         (
             table(heads, [_cells(row, peers[row.size]) for row in found]),

@@ -1,4 +1,4 @@
-"""``python -m bench.cold_start``: a new process to its first answer, over bare boto3 that asks the same."""
+"""``python -m bench.cold_start``: a new process up to its first answer, over bare boto3."""
 
 import json
 import os
@@ -29,7 +29,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PAIRS: Final = 15
 IMPORT_RUNS: Final = 5
 NAMED: Final = 12
-"""Packages that the table of imports names; the rest is one row."""
+"""Packages with a row of their own in the table of imports; the rest is one row."""
 
 FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "session_api": ("dynamodb",),
@@ -39,7 +39,7 @@ FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "heartbeat": ("dynamodb",),
     "session_census": ("dynamodb",),
 }
-"""The clients that each function has made once it is loaded."""
+"""The clients that each function creates when it is loaded."""
 
 IMPORT: Final = re.compile(r"import time:\s+(\d+) \|\s+\d+ \|\s+(\S+)")
 CLOCKS: Final = "import time; began = time.process_time(), time.perf_counter()"
@@ -63,13 +63,13 @@ context = types.SimpleNamespace(
 assert session_api.handler.handler(json.loads({event!r}), context)["statusCode"] == 200
 """
 ABOUT: Final = """\
-New processes in turn: the function imported, its client made and a session read, beside boto3 imported, a
-DynamoDB client made and the same item read. CPU time of the process without its interpreter's start:
-medians, and the median of the pairs' ratios. Both find their bytecode (that boto3 does in the Lambda
-runtime is taken for granted). *Without bytecode*: the function and its layer have none, and are compiled
-at every start, since what Lambda unpacks cannot be written to. The other functions are imported, with
-their clients, beside boto3 with the same clients. Imports: `-X importtime`, what each package's own
-modules take, the least of several runs; the rest of a start is making the client and the request."""
+New processes, alternating: one imports the function, creates its client and reads a session; the other
+imports boto3, creates a DynamoDB client and reads the same item. CPU time of the process without the
+interpreter's start: medians, and the median of the pairs' ratios. Both find their bytecode (assumed for
+boto3 in the Lambda runtime). *Without bytecode*: the function and its layer have none and are compiled at
+every start, since what Lambda unpacks is read-only. The other functions are imported with their clients,
+next to boto3 with the same clients. Imports: `-X importtime`, the time in each package's own modules, the
+least of several runs; the rest of a start is creating the client and the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,11 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Python programs, run each in a process of its own, with ``cache`` for their bytecode."""
+    """Python programs, each run in a process of its own, with their bytecode in ``cache``."""
 
     cache: Path
     compiling: bool = True
-    """Whether what is imported leaves bytecode in the cache, as it always reads what is there."""
+    """Whether imports write bytecode to the cache; they always read it."""
 
     def run(self, program: str) -> Taken:
         done = self._done("-c", f"{CLOCKS}\n{program}\n{TOLD}")
@@ -94,7 +94,7 @@ class Programs:
         return Taken(float(cpu), float(wall))
 
     def imports(self, program: str) -> Counter[str]:
-        """Microseconds that each top-level package's modules took by themselves, at the least."""
+        """Microseconds that the modules of each top-level package took themselves, the least of the runs."""
         runs = [self._done("-X", "importtime", "-c", program).stderr for _ in range(IMPORT_RUNS)]
         return reduce(and_, map(own_microseconds, runs))
 
@@ -111,7 +111,7 @@ class Programs:
 
 
 def own_microseconds(told: str) -> Counter[str]:
-    """What ``-X importtime`` told, by top-level package."""
+    """The output of ``-X importtime``, by top-level package."""
     own: Counter[str] = Counter()
     for microseconds, name in IMPORT.findall(told):
         own[name.partition(".")[0]] += int(microseconds)
@@ -125,7 +125,7 @@ def main(pairs: int = PAIRS, *, packages: Sequence[str] = tuple(FUNCTIONS)) -> N
         read, asked = _requests()
         boto3 = bare_program("session_api") + asked
         ours = OURS.format(package="session_api") + read
-        # boto3 alone leaves bytecode here: what the function adds has none.
+        # Only boto3 writes bytecode here: what the function adds has none.
         Programs(cold.cache).run(boto3)
         compared = [
             ("session_api, first answer", compare(warm, ours, warm, boto3, pairs)),
@@ -141,7 +141,7 @@ def main(pairs: int = PAIRS, *, packages: Sequence[str] = tuple(FUNCTIONS)) -> N
 
 
 def _name_surroundings() -> None:
-    """What the functions beside the API are told of; no call is made to it."""
+    """The environment of the functions other than the API's; nothing in it is called."""
     os.environ.update(
         {
             StreamEnv.AUDIT_DIGESTED.value: "content",
@@ -156,7 +156,7 @@ def _name_surroundings() -> None:
 
 
 def _requests() -> tuple[str, str]:
-    """A session is read: through the handler, and by boto3."""
+    """Programs that read a session: through the handler, and with boto3."""
     new = NewSession(
         idle_timeout=3600, max_lifetime=86_400, state={"step": 0}, protocol={}, credential_refs=()
     )
@@ -175,7 +175,7 @@ def bare_program(package: str) -> str:
 def compare(
     ours: Programs, program: str, theirs: Programs, bare: str, pairs: int
 ) -> Sequence[tuple[Taken, Taken]]:
-    """Each in turn, after a run of each that warms up."""
+    """Alternating runs, after a warm-up of each."""
     taken = [(ours.run(program), theirs.run(bare)) for _ in range(pairs + 1)]
     return taken[1:]
 
@@ -193,7 +193,7 @@ def _row(label: str, pairs: Sequence[tuple[Taken, Taken]]) -> Sequence[str]:
 
 
 def breakdown(ours: Mapping[str, int], bare: Mapping[str, int]) -> str:
-    """The packages that take most, each beside what it takes in bare boto3."""
+    """The slowest packages, each with its time in bare boto3."""
     largest = sorted(ours, key=lambda name: -ours[name])[:NAMED]
     rest = [sum(side.values()) - sum(side.get(name, 0) for name in largest) for side in (ours, bare)]
     rows = [(name, _ms(ours[name]), _ms(bare.get(name, 0))) for name in largest]

@@ -1,4 +1,4 @@
-"""The stream's consumer in this process, in turn with plain writes of what it writes."""
+"""The stream consumer in this process, alternating with plain writes of the same items."""
 
 import contextlib
 import importlib
@@ -23,7 +23,7 @@ PLAIN: Final = "bench-plain"
 
 @dataclass(slots=True)
 class Measured:
-    """Seconds of each timed batch, and the units of those that are counted."""
+    """Seconds of each timed batch, and units of the counted ones."""
 
     handler: list[float] = field(default_factory=list)
     plain: list[float] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Measured:
 
 
 def become_consumer(emulator: Emulator, deployed: Deployed) -> None:
-    """This process becomes the consumer: root, of this emulator alone. And a table for plain puts."""
+    """Set this process's environment to the consumer's, with root credentials; create a table for puts."""
     emulator.client("dynamodb").create_table(
         TableName=PLAIN,
         BillingMode="PAY_PER_REQUEST",
@@ -74,7 +74,7 @@ class _Context(LambdaContext):
 
 
 def _silence() -> contextlib.redirect_stdout[io.StringIO]:
-    """Metrics are lines on standard output; CloudWatch reads them in the terminal's place."""
+    """Discard standard output: metrics are lines there, for CloudWatch."""
     return contextlib.redirect_stdout(io.StringIO())
 
 
@@ -102,7 +102,7 @@ def consume(emulator: Emulator, batches: Sequence[Mapping[str, Any]]) -> Measure
 
 @contextlib.contextmanager
 def _noting(client: Any, *, units: list[float] | None) -> Iterator[list[Any]]:  # noqa: ANN401 - boto3 makes it at run time
-    """The items that the client puts meanwhile, and to ``units`` what each took."""
+    """Collect the items that the client puts, and in ``units`` what each took."""
     items: list[Any] = []
 
     def note(params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own

@@ -1,4 +1,4 @@
-"""``python -m bench.contention``: 64 writers of one session, and the same writes spread over 64."""
+"""``python -m bench.contention``: 64 writers of one session, and the same writes spread over 64 sessions."""
 
 import os
 import threading
@@ -17,24 +17,27 @@ from session_store.settings import read_settings
 
 WRITERS: Final = 64
 WRITES: Final = 4
-"""Of each writer, one after the other."""
+"""Per writer, one after the other."""
 
 CONFLICT: Final = "TransactionConflict"
 SEEN: Final = {"UpdateItem", "TransactWriteItems"}
 ABOUT: Final = f"""\
-{WRITERS} threads add one to a counter of one session, {WRITES} times each, all at once, and then each to
-one of its own; through the library's use cases, since a function answers one request at a time. The
-emulator knows no transaction conflicts, so they are added: a write that comes while a transaction on its
-item is on its way is refused as DynamoDB refuses it, and so is a transaction that comes while any write
-is. On its way means from this process and back, threads waiting for each other included: many times what
-it is within DynamoDB. Beside it, one item with a version: read, written if unchanged, three more tries.
-*Told to try again*: answered, with nothing done. *Lost*: done, by the answer, and not to be found.
-*Attempts*: writes sent for each that was done. Time is the whole run's, over that of the spread writes."""
+{WRITERS} threads each increment a counter {WRITES} times: first all in one session at once, then each in a
+session of its own. They use the library's use cases, since a function answers one request at a time.
+
+The emulator has no transaction conflicts, so the benchmark adds them: a write that arrives while a
+transaction on its item is under way is refused as DynamoDB refuses it, and so is a transaction that arrives
+while any write is. Under way means the round trip from this process, including threads waiting for each
+other: many times the duration within DynamoDB. For comparison, one item with a version: read, written if
+unchanged, three retries.
+
+*Refused*: answered, with nothing written. *Lost*: acknowledged, but not found afterwards. *Attempts*: writes
+sent for each that succeeded. Time is that of the whole run, over that of the spread writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """``sent``: requests to write; ``held``: what the counters say in the end."""
+    """``sent``: write requests; ``held``: the sum of the counters at the end."""
 
     asked: int
     refused: int
@@ -52,7 +55,7 @@ class Run:
 
 
 class Conflicts:
-    """DynamoDB's refusals of writes that meet a transaction, which the emulator does not know."""
+    """DynamoDB's refusal of writes that conflict with a transaction, which the emulator lacks."""
 
     def __init__(self, client: Any) -> None:  # noqa: ANN401 - boto3 makes it at run time
         self.sent = 0
@@ -85,7 +88,7 @@ class Conflicts:
 
 
 def key_of(operation: str, params: Mapping[str, Any]) -> str:
-    """Of the one item that is written."""
+    """The key of the one item that is written."""
     if operation == "UpdateItem":
         return repr(params["Key"])
     if operation == "TransactWriteItems":
@@ -94,7 +97,7 @@ def key_of(operation: str, params: Mapping[str, Any]) -> str:
 
 
 def refusal(*, transaction: bool) -> tuple[Any, Any]:
-    """In the form in which botocore has an answer that was read."""
+    """In the form of a parsed botocore response."""
     code = "TransactionCanceledException" if transaction else "TransactionConflictException"
     told = {"CancellationReasons": [{"Code": CONFLICT}]} if transaction else {}
     parsed = {"Error": {"Code": code, "Message": ""}, "ResponseMetadata": {"HTTPStatusCode": 400}, **told}
@@ -115,13 +118,13 @@ def main(writers: int = WRITERS) -> None:
             one = run(peer, [peer.open()] * writers, conflicts)
             spread = run(peer, [peer.open() for _ in range(writers)], conflicts)
             rows += _rows(peer.name, one, spread)
-    heads = ("", "asked", "done", "told to try again", "lost", "attempts a write", "time over spread")
+    heads = ("", "requested", "succeeded", "refused", "lost", "attempts per write", "time over spread")
     command = "python -m bench.contention"
     publish("Contention", command=command, about=ABOUT, results=table(heads, rows))
 
 
 def run(peer: Peer, sessions: Sequence[str], conflicts: Conflicts) -> Run:
-    """A writer for each of the sessions, which may be the same one."""
+    """One writer per session in the list, which may repeat one session."""
     before, began = conflicts.sent, time.perf_counter()
     start = threading.Barrier(len(sessions))
 

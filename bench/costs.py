@@ -1,6 +1,6 @@
-"""``python -m bench.costs``: docs/costs.md, what the store costs, from what each operation really takes.
+"""``python -m bench.costs``: write docs/costs.md, what the store costs, from measured operations.
 
-An emulator of its own; the functions in this process; read and write units as DynamoDB's answers tell them.
+It runs the functions in this process on an emulator of its own. Units are those of DynamoDB's responses.
 """
 
 import tempfile
@@ -32,10 +32,10 @@ PLACES: Final[Mapping[str, Sequence[str]]] = {
     "table": (TABLE,),
     STATUS_TTL_INDEX.name: (STATUS_TTL_INDEX.name,),
     OWNER_INDEX.name: (OWNER_INDEX.name,),
-    "indexes of tasks": (QUEUE_INDEX.name, OPEN_INDEX.name, DUE_INDEX.name),
+    "task indexes": (QUEUE_INDEX.name, OPEN_INDEX.name, DUE_INDEX.name),
     "audit": (AUDIT_TABLE,),
 }
-"""Columns of write units, and what is written to in each."""
+"""Columns of write units, and the tables and indexes in each."""
 
 LAMBDA: Final = (Meter.INVOCATION, Meter.GB_SECOND)
 OBSERVED: Final = (Meter.LOG_GB, Meter.TRACE)
@@ -43,7 +43,7 @@ QUEUED: Final = (Meter.QUEUE, Meter.EVENT)
 IN_S3: Final = (Meter.OBJECT_WRITE, Meter.OBJECT_READ)
 KEPT: Final = (Meter.STORED, Meter.RECOVERABLE)
 REPLICATED: Final = (Meter.WRITE, *KEPT)
-"""What each further region takes once more."""
+"""What each further region is billed for again."""
 
 DAX_NODES: Final = 3
 
@@ -98,7 +98,7 @@ def _units(priced: Sequence[Row]) -> str:
         "round trips",
         "read units",
         *(f"write units, {place}" for place in PLACES),
-        "and afterwards",
+        "write units, afterwards",
     )
     return table(heads, [_units_of(row) for row in priced])
 
@@ -110,10 +110,10 @@ def _units_of(row: Row) -> Sequence[str]:
 
 
 def _bill(priced: Sequence[Row]) -> str:
-    metered = ("writes", "reads", "gateway", "Lambda", "queue, bus", "S3", "logs, traces", "kept")
+    metered = ("writes", "reads", "gateway", "Lambda", "queue, bus", "S3", "logs, traces", "storage")
     columns = ((Meter.WRITE,), (Meter.READ,), (Meter.CALL,), LAMBDA, QUEUED, IN_S3, OBSERVED, KEPT)
     return table(
-        ("", *metered, "**all**", "a further region"),
+        ("", *metered, "**all**", "each further region"),
         [
             (
                 row.label,
@@ -127,7 +127,7 @@ def _bill(priced: Sequence[Row]) -> str:
 
 
 def _dollars(usage: Usage, *meters: Meter) -> str:
-    """Of a million of them."""
+    """Dollars per million."""
     return f"{usage.dollars(*meters) * MILLION:.2f}"
 
 
@@ -138,7 +138,7 @@ def _fixed(deployments: Mapping[str, Sequence[Fixed]]) -> str:
     }
     lines = [(name, *(_counted(found[name]) for found in by_name.values())) for name in names]
     sums = (total(fixed.usage for fixed in sheet).dollars() for sheet in deployments.values())
-    return table(("a month", *deployments), [*lines, ("**all**", *(f"**${each:.2f}**" for each in sums))])
+    return table(("per month", *deployments), [*lines, ("**all**", *(f"**${each:.2f}**" for each in sums))])
 
 
 def _counted(fixed: Fixed) -> str:
@@ -151,7 +151,7 @@ def _census() -> str:
         (f"{minutes}", f"{usage.of(Meter.READ):,.0f}", f"${usage.dollars():.2f}")
         for minutes, usage in usages.items()
     ]
-    return table(("`censusMinutes`", "read units", "a month and region"), lines)
+    return table(("`censusMinutes`", "read units", "per month and region"), lines)
 
 
 def _prices() -> str:
@@ -159,7 +159,7 @@ def _prices() -> str:
         (meter.value, f"${price.dollars:.10g}", f"{price.units:,}", price.source)
         for meter, price in PRICES.items()
     ]
-    return table(("", "price", "for", "read in"), lines)
+    return table(("", "price", "per", "source"), lines)
 
 
 if __name__ == "__main__":

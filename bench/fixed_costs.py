@@ -1,4 +1,4 @@
-"""What a deployment costs a month before anybody calls it, counted in its synthesized templates."""
+"""The monthly cost of a deployment without any calls, counted in its synthesized templates."""
 
 import json
 import re
@@ -21,7 +21,7 @@ DEPLOYMENTS: Final[Mapping[str, Mapping[str, object]]] = {
     "dev": {"stage": "dev"},
     "prod": {"stage": "prod"},
     "prod, three regions": {"stage": "prod", "regions": THREE},
-    "prod, with a cache and a key of its own": {
+    "prod, with a cache and a customer-managed key": {
         "stage": "prod",
         "daxNodes": 3,
         "encryption": "customer_managed",
@@ -29,18 +29,18 @@ DEPLOYMENTS: Final[Mapping[str, Mapping[str, object]]] = {
 }
 CENSUS_PACKAGE: Final = "session_census"
 CENSUSES: Final = (15, 60, 1440)
-"""Minutes from one to the next."""
+"""Minutes between two counts."""
 
 ENTRY_BYTES: Final = 193
-"""Of a session in the index that the census reads: 26 characters of tenant, 36 of subject."""
+"""Of a session's entry in the index that the census reads: 26 characters of tenant, 36 of subject."""
 
 UNIT_BYTES: Final = 4096
 MINUTES: Final = HOURS * 60
 POLLS: Final = 5 * 3 * MINUTES
-"""Of an idle queue that Lambda reads, a month: five pollers, each asking for up to 20 seconds at a time."""
+"""Per month, of an idle queue that triggers a function: five pollers, each with long polls of up to 20 s."""
 
 METHOD_METRICS: Final = 5
-"""Of each method, where API Gateway's metrics by route are on: count, latencies, errors of the two kinds."""
+"""Per method, with API Gateway's route metrics: count, two latencies, two kinds of errors."""
 
 _RATE: Final = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
@@ -50,7 +50,7 @@ Resource = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed:
-    """Something that is paid for by the month: how many of it, and what all of them take."""
+    """Something billed by the month: its count, and the usage of all of them."""
 
     name: str
     count: float
@@ -58,7 +58,7 @@ class Fixed:
 
 
 def resources_of(context: Mapping[str, object]) -> Sequence[Resource]:
-    """The resources of every stack of a deployment; its dependencies are not bundled."""
+    """The resources of all stacks of a deployment, synthesized without bundling."""
     flags = json.loads((ROOT / "cdk.json").read_text())["context"]
     with tempfile.TemporaryDirectory() as folder:
         app = App(context={**flags, "aws:cdk:bundling-stacks": [], **context}, outdir=folder)
@@ -69,21 +69,21 @@ def resources_of(context: Mapping[str, object]) -> Sequence[Resource]:
 
 
 def fixed_costs(resources: Sequence[Resource], *, a_run: Usage) -> Sequence[Fixed]:
-    """What these resources cost a month. ``a_run``: of a function by a schedule."""
+    """What these resources cost per month. ``a_run``: the usage of one scheduled run."""
     found = _Found(resources)
     regions = len(found.of("AWS::ApiGateway::RestApi"))
     counts: Mapping[str, tuple[float, Usage]] = {
         "alarms": _each(Meter.ALARM, sum(map(_metrics, found.of("AWS::CloudWatch::Alarm")))),
-        "metrics of the functions, at most": _each(Meter.METRIC, found.own_metrics() * regions),
-        "metrics by route, at most": _each(Meter.METRIC, METHOD_METRICS * found.measured_methods()),
+        "function metrics, at most": _each(Meter.METRIC, found.own_metrics() * regions),
+        "route metrics, at most": _each(Meter.METRIC, METHOD_METRICS * found.measured_methods()),
         "dashboards": _each(Meter.DASHBOARD, len(found.of("AWS::CloudWatch::Dashboard"))),
         "keys": _each(Meter.KEY, len(found.of("AWS::KMS::Key", "AWS::KMS::ReplicaKey"))),
         "web ACLs": _each(Meter.WEB_ACL, len(found.of("AWS::WAFv2::WebACL"))),
-        "rules of them": _each(Meter.WEB_RULE, found.web_rules()),
+        "web ACL rules": _each(Meter.WEB_RULE, found.web_rules()),
         "DAX nodes": _each(Meter.DAX_HOUR, found.dax_nodes(), hours=HOURS),
         "NAT gateways": _each(Meter.NAT_HOUR, len(found.of("AWS::EC2::NatGateway")), hours=HOURS),
-        "interface endpoints, by zone": _each(Meter.ENDPOINT_HOUR, found.endpoint_zones(), hours=HOURS),
-        "runs by schedule": (found.runs(), a_run * found.runs()),
+        "interface endpoints, per zone": _each(Meter.ENDPOINT_HOUR, found.endpoint_zones(), hours=HOURS),
+        "scheduled runs": (found.runs(), a_run * found.runs()),
         "polls of idle queues": _each(Meter.QUEUE, POLLS * found.polled_queues()),
     }
     return [Fixed(name=name, count=count, usage=usage) for name, (count, usage) in counts.items()]
@@ -94,7 +94,7 @@ def _each(meter: Meter, count: float, *, hours: float = 1) -> tuple[float, Usage
 
 
 def _metrics(alarm: Resource) -> int:
-    """An alarm on an expression is paid for by the metrics in it."""
+    """An alarm on an expression is billed by its number of metrics."""
     queries = alarm["Properties"].get("Metrics", ())
     return max(1, sum("MetricStat" in query for query in queries))
 
@@ -111,14 +111,14 @@ class _Found:
             yield resource["Properties"]
 
     def own_metrics(self) -> int:
-        """Of one region: what ``metric_names`` lists, cold starts, and a census its gauges by status."""
+        """Per region: those in ``metric_names``, cold starts, and with a census its gauges by status."""
         handlers = {str(function["Handler"]) for function in self.properties("AWS::Lambda::Function")}
         counts = any(handler.startswith(CENSUS_PACKAGE) for handler in handlers)
         living = 1 + len(Status) if counts else 0
         return len(Metric) - 1 + living + sum(handler.endswith(".handler.handler") for handler in handlers)
 
     def measured_methods(self) -> int:
-        """Methods, if the stages of their APIs measure them one by one."""
+        """The methods, if the stages of their APIs have metrics per method."""
         measured = [
             any(setting.get("MetricsEnabled") for setting in stage.get("MethodSettings", ()))
             for stage in self.properties("AWS::ApiGateway::Stage")
@@ -136,12 +136,12 @@ class _Found:
         return sum(len(each["SubnetIds"]) for each in endpoints if each.get("VpcEndpointType") == "Interface")
 
     def polled_queues(self) -> int:
-        """Only a stream has a position to start from."""
+        """Mappings of queues: those of streams have a starting position."""
         mappings = self.properties("AWS::Lambda::EventSourceMapping")
         return sum("StartingPosition" not in mapping for mapping in mappings)
 
     def runs(self) -> float:
-        """Of all schedules, a month; one without a rate is taken to be daily."""
+        """Runs of all schedules per month; one without a rate counts as daily."""
         rules = self.properties("AWS::Events::Rule")
         return sum(runs_of(rule["ScheduleExpression"]) for rule in rules if "ScheduleExpression" in rule)
 
@@ -153,12 +153,12 @@ def runs_of(schedule: str) -> float:
 
 
 def census(*, minutes: int, living: int) -> Usage:
-    """What one region's counting reads in a month, eventually consistent, with so many sessions in all."""
+    """What one region's census reads per month, eventually consistently, of all these sessions."""
     return Usage({Meter.READ: MINUTES / minutes * living * ENTRY_BYTES / UNIT_BYTES / 2})
 
 
 def sheet(
     synthesize: Callable[[Mapping[str, object]], Sequence[Resource]] = resources_of, *, a_run: Usage
 ) -> Mapping[str, Sequence[Fixed]]:
-    """By deployment."""
+    """The fixed costs, by deployment."""
     return {name: fixed_costs(synthesize(context), a_run=a_run) for name, context in DEPLOYMENTS.items()}

@@ -1,4 +1,4 @@
-"""What most benchmarks stand on: an emulator of its own, both tables, and a function's environment."""
+"""The setup of most benchmarks: an emulator of its own, both tables, and a function's environment."""
 
 import os
 import tempfile
@@ -24,7 +24,7 @@ SECONDS: Final = 60
 
 
 class Context(LambdaContext):
-    """Of an invocation that may take a minute."""
+    """The context of an invocation with a minute left."""
 
     def __init__(self, package: str) -> None:
         self._function_name = package
@@ -38,20 +38,20 @@ class Context(LambdaContext):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """``plain`` is a client that nobody watches."""
+    """``plain`` is a client that is not watched."""
 
     emulator: Emulator
     plain: Any
 
     def watched(self) -> tuple[Any, Spending]:
-        """A client as the product makes it, and what goes through it."""
+        """A client as the store creates it, and the record of what it spends."""
         client = dynamodb_client(region=REGION)
         return client, Spending(self.plain, client.meta.events)
 
 
 @contextmanager
 def ground() -> Iterator[Ground]:
-    """This process becomes the function: it finds the emulator, and the tables, in its environment."""
+    """Gives this process a function's environment, which names the emulator and the tables."""
     with (
         tempfile.TemporaryDirectory() as folder,
         running(Path(folder) / "emulator", port=free_port()) as emulator,
@@ -64,7 +64,7 @@ def ground() -> Iterator[Ground]:
 
 
 def environment(emulator: Emulator) -> Mapping[str, str]:
-    """What Lambda would tell the API's function."""
+    """The environment that Lambda would give the API's function."""
     return {
         **emulator.environment,
         Env.TABLE_NAME.value: TABLE,

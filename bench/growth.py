@@ -1,4 +1,4 @@
-"""``python -m bench.growth [10000]``: what a message costs when many are there."""
+"""``python -m bench.growth [10000]``: the cost of a message as the transcript grows."""
 
 import os
 import sys
@@ -15,19 +15,19 @@ from session_store.settings import read_settings
 CONTENT: Final = "x" * 1000
 LAST: Final = 20
 AT: Final = (1, 20, 100, 300, 390, 1000, 2000)
-"""Which messages are looked at, by their number."""
+"""The messages that are measured, by number."""
 
 ABOUT: Final = """\
-Messages of 1,000 bytes appended to one session, one a call, through the library's use cases; write units
-from the answers, read units from the bytes that were read. Beside it, the transcript as a list in the
-session's item, grown by `list_append`: every append writes the whole item, so its units grow with what is
-there, and at DynamoDB's 400 KB it ends. A number behind the command is one message more that is looked
-at."""
+Messages of 1,000 bytes, appended to one session one per call through the library's use cases. Write units
+are taken from DynamoDB's responses, read units are computed from the bytes read. For comparison, the
+transcript as a list in the session's item, grown by `list_append`: every append writes the whole item, so
+its cost grows with the transcript, and it ends at DynamoDB's 400 KB. A number after the command adds that
+message to the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """At one message: the units of writing it, of reading it with those before, and all written so far."""
+    """At one message: units to write it, to read it with those before, and of all writes so far."""
 
     written: float
     read: float
@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(slots=True)
 class Curve:
-    """``ended``: the number of the message that the store did not take."""
+    """``ended``: the number of the first message that was refused."""
 
     name: str
     points: dict[int, Point] = field(default_factory=dict)
@@ -84,7 +84,7 @@ def results(curves: Sequence[Curve], at: Sequence[int]) -> str:
 
 
 def _heads(curve: Curve) -> Sequence[str]:
-    return [f"{curve.name}: write units", "of all so far", "read units of the last 20"]
+    return [f"{curve.name}: write units", "total so far", "read units of the last 20"]
 
 
 def _cells(curve: Curve, number: int) -> Sequence[str]:
@@ -98,9 +98,9 @@ def _remarks(curves: Sequence[Curve]) -> Iterator[str]:
     for curve in curves:
         first, last = min(curve.points), max(curve.points)
         ratio = curve.points[last].written / curve.points[first].written
-        yield f"- {curve.name}: message {last:,} over the first: **{ratio:.2f}**"
+        yield f"- {curve.name}: write units of message {last:,} over the first: **{ratio:.2f}**"
         if curve.ended is not None:
-            yield f"- {curve.name}: message {curve.ended:,} is refused, and every one after it"
+            yield f"- {curve.name}: message {curve.ended:,} and every later one are refused"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``python -m bench.latency``: a request in process, over the very same boto3 calls alone."""
+"""``python -m bench.latency``: a request in process, over the same boto3 calls alone."""
 
 import contextlib
 import copy
@@ -35,18 +35,18 @@ from tests.support.tables import create_tables
 ROUNDS: Final = 60
 WARM: Final = 10
 ELSEWHERE: Final[Mapping[str, str]] = {TABLE: "twin-sessions", AUDIT_TABLE: "twin-audit"}
-"""The tables that the bare calls go to: they hold the same, so that the same conditions hold there."""
+"""The tables of the bare calls, with the same items, so that the same conditions hold."""
 
 ABOUT: Final = f"""\
-The API's handler, from the gateway's event to its answer, in turn with the calls of DynamoDB that it
-made, made again by a plain boto3 client on twin tables that hold the same: {ROUNDS} pairs each, medians
-of the pairs' ratios. CPU time is this process's own; wall time has the emulator's in it, on both sides. A
-read finds {TOOL_CALLS} tool calls and 20 messages."""
+The API's handler, from the gateway's event to its response, alternating with the DynamoDB calls that it made,
+repeated by a plain boto3 client on twin tables with the same content: {ROUNDS} pairs each, medians of the
+pairs' ratios. CPU time is that of this process. Wall time includes the emulator on both sides. Reads find
+{TOOL_CALLS} tool calls and 20 messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of DynamoDB, as it was made."""
+    """One DynamoDB call."""
 
     operation: str
     params: Mapping[str, Any]
@@ -62,7 +62,7 @@ class Taken:
 
 @dataclass(slots=True)
 class Twins:
-    """The function, and bare calls that do what it did."""
+    """The function, and bare calls that repeat what it did."""
 
     where: Ground
     calls: list[Call] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Twins:
     log: io.StringIO = field(default_factory=io.StringIO)
 
     def __post_init__(self) -> None:
-        # Where the logger finds standard output when it is made, there it writes for ever.
+        # The logger keeps the standard output that it finds when it is created.
         with contextlib.redirect_stdout(self.log):
             self.function = importlib.import_module("session_api.handler")
         client = self.function.store.sessions.storage.client.dynamodb
@@ -81,14 +81,14 @@ class Twins:
         self.calls.append(Call(model.name, params))
 
     def request(self, request: Request, *, session_id: str = "", number: int = 0) -> tuple[Any, Taken, Taken]:
-        """The answer, and what the handler and the bare calls took."""
+        """The answer, and the times of the handler and of the bare calls."""
         body = request.body
         if request.begun is not None:
             held, _, _ = self.request(request.begun, session_id=session_id, number=number)
             body = with_fence(request, json.loads(held["body"])["fence"])
         path = _numbered(request.path, number).format(id=session_id)
         target, _, query = path.partition("?")
-        # A key is claimed once, as a call's id is.
+        # An idempotency key is claimed once, like a call's id.
         headers = {"Session-Subject": "alice", **request.headers}
         if IDEMPOTENCY_KEY in headers:
             headers[IDEMPOTENCY_KEY] += f"-{number}"
@@ -116,7 +116,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, Taken]:
 
 
 def elsewhere(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The same call on the twin tables; a transaction's token is for one request only."""
+    """The same call on the twin tables; with a new transaction token, since one is for one request only."""
     moved = _moved(copy.deepcopy(params))
     if "ClientRequestToken" in moved:
         moved["ClientRequestToken"] = str(uuid.uuid4())
@@ -178,14 +178,14 @@ def _opened(twins: Twins) -> str:
 
 
 def _of_new_sessions(twins: Twins, request: Request, rounds: int) -> Sequence[tuple[Taken, Taken]]:
-    """What a session takes only once."""
+    """Operations that a session allows only once."""
     return _pairs([twins.request(request, session_id=_opened(twins)) for _ in range(WARM + rounds)])
 
 
 def _repeated(
     twins: Twins, request: Request, rounds: int, *, session_id: str = ""
 ) -> Sequence[tuple[Taken, Taken]]:
-    # Beginning or recording the same call once more would find it there, and so would a key.
+    # A second begin or record of the same call would be a replay, as with an idempotency key.
     once = request.method != "GET"
     return _pairs(
         [

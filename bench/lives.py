@@ -1,4 +1,4 @@
-"""What is priced: each operation of the API once, and whole lives of a message, a tool call and a session."""
+"""What is priced: each operation of the API once, and whole lives of messages, tool calls, sessions."""
 
 import time
 from collections.abc import Iterator
@@ -33,27 +33,27 @@ from bench.workload import (
 
 STATE_WRITES: Final = 5
 LIFE: Final = (
-    f"a session: created, moved, {MESSAGES} messages, {TOOL_CALLS} tool calls, {STATE_WRITES} state writes, "
-    "ended"
+    f"a session: created, activated, {MESSAGES} messages, {TOOL_CALLS} tool calls, "
+    f"{STATE_WRITES} state writes, ended"
 )
 ACCESS_LOG_BYTES: Final = 400
-"""Assumed of the gateway's line of a call."""
+"""Assumed size of the gateway's line per call."""
 
 TRACED: Final = 0.05
-"""The share of calls that X-Ray records by default, beside one a second."""
+"""The share of calls that X-Ray samples by default, in addition to one per second."""
 
 AUDIT_MONTHS: Final = 3
 SESSION_MONTHS: Final = 1 / 30
-"""A day: what a session and its children are taken to lie in the table."""
+"""A day: the assumed time that a session and its children are stored."""
 
 SHORTEST_IDLE: Final = 10
 DUE: Final = 1.1
-"""Seconds after which a window of ``SHORTEST_IDLE`` is due to move: a tenth of it, and a little."""
+"""Seconds after which the window of ``SHORTEST_IDLE`` moves: a tenth of it, and a little more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``api``: of its ``calls``; ``after``: what the stream and the clean-up do because of them."""
+    """``api``: usage of its ``calls``; ``after``: usage of the stream consumer and the clean-up for them."""
 
     label: str
     api: Spent
@@ -69,7 +69,7 @@ class Row:
 
 
 def rows(played: Played) -> tuple[list[Row], list[Row]]:
-    """Of each operation, and of whole lives."""
+    """Rows of each operation, and of whole lives."""
     session_id, created = opened(played)
     creation = Row(CREATE.label, created, played.audited().usage(), operation=CREATE.operation)
     writes = [row(played, request, session_id) for request in (*WRITES, LARGE, READ_LARGE)]
@@ -89,7 +89,7 @@ def rows(played: Played) -> tuple[list[Row], list[Row]]:
     whole = [
         _whole_life(played, "a message of 1 KB", APPEND, MESSAGES, empty),
         _whole_life(played, "a small tool call", RECORD, TOOL_CALLS, empty),
-        Row("the end of a session, by its time", Spent(), empty, calls=0),
+        Row("the expiry of a session", Spent(), empty, calls=0),
         lived.ended(),
     ]
     return requests, whole
@@ -104,14 +104,14 @@ def _short_lived(played: Played) -> Iterator[Row]:
     session_id, _ = opened(played, {**NEW, "idleTimeout": SHORTEST_IDLE})
     played.audited()
     time.sleep(DUE)
-    yield row(played, TOUCH, session_id, "touch, the window due to move")
+    yield row(played, TOUCH, session_id, "touch, window moved")
     yield row(played, DRAIN, session_id)
     deleted = called(played, DELETE, session_id)
     yield Row(DELETE.label, deleted, played.ended(), operation=DELETE.operation)
 
 
 def children(played: Played, request: Request, count: int) -> Usage:
-    """What the end of a session does that had so many children."""
+    """What the end of a session with this many children takes."""
     session_id, _ = opened(played)
     for number in range(count):
         called(played, request, session_id, number)
@@ -120,7 +120,7 @@ def children(played: Played, request: Request, count: int) -> Usage:
 
 
 def _whole_life(played: Played, label: str, request: Request, count: int, empty: Usage) -> Row:
-    """Of one child: written, audited, kept, and its share of the erasure of ``count``."""
+    """Of one child: written, audited, stored, and its share of deleting ``count`` of them."""
     session_id, _ = opened(played)
     played.audited()
     before = played.stored(session_id)
@@ -132,7 +132,7 @@ def _whole_life(played: Played, label: str, request: Request, count: int, empty:
 
 
 class Lived:
-    """A session that was worked in: created, activated, messages, tool calls, writes of its state."""
+    """A session in use: created, activated, messages, tool calls, state writes."""
 
     def __init__(self, played: Played) -> None:
         self._played = played
@@ -151,7 +151,7 @@ class Lived:
 
 
 def _kept(stored: tuple[int, int]) -> Usage:
-    """Bytes in the table for a day, and in the audit table for its retention, both recoverable."""
+    """A day in the table and the retention in the audit table, both with point-in-time recovery."""
     in_table, in_trail = stored
     gb_months = (in_table * SESSION_MONTHS + in_trail * AUDIT_MONTHS) / GB
     return Usage({Meter.STORED: gb_months, Meter.RECOVERABLE: gb_months})

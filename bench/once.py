@@ -1,4 +1,4 @@
-"""Ways to do a piece of work once: a call and a key of this store, and Powertools' idempotency layer."""
+"""Ways to do work once: a tool call and a claim of this store, and Powertools' idempotency layer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ class Once(Protocol):
     def doubled(self) -> bool: ...
 
     def do(self, work: str, act: Callable[[], Any]) -> Any:  # noqa: ANN401 - what the work brings
-        """``act()``, or what it brought before, under this name of the work."""
+        """The result of ``act()``, or of its first run, for this name of the work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """In a session of its own."""
+    """A tool call, in a session of its own."""
 
     store: Store
     session_id: str
@@ -62,7 +62,7 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Key:
     store: Store
-    name: str = "this store, free key"
+    name: str = "this store, claim"
     doubled: bool = False
 
     @classmethod
@@ -78,7 +78,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Powertools:
-    """With the invocation's time as the claim's, as its decorator of a handler has it."""
+    """With the invocation's remaining time as the claim's, as its handler decorator does."""
 
     layer: Any
     config: IdempotencyConfig
@@ -103,7 +103,7 @@ class Powertools:
 
 
 def create_idempotency_table(client: Any) -> None:  # noqa: ANN401 - boto3 makes it at run time
-    """As Powertools' documentation has it."""
+    """As in Powertools' documentation."""
     client.create_table(
         TableName=IDEMPOTENCY_TABLE,
         BillingMode="PAY_PER_REQUEST",

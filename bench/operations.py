@@ -1,4 +1,4 @@
-"""``python -m bench.operations``: round trips and units of each operation, next to what its bytes take."""
+"""``python -m bench.operations``: round trips and units of each operation, compared with its bytes."""
 
 import json
 import math
@@ -29,28 +29,35 @@ from local.emulator import running
 from local.loopback import free_port
 
 KEY_BYTES: Final = 2 + len("session#use1-") + 32 + 2 + len("context#") + 36
-"""Names and values of the two key attributes of a message; those of the other items are no longer."""
+"""Names and values of a message's two key attributes; those of other items are no longer."""
 
 NO_ITEM: Final = frozenset({"touch_session", "delete_session", "health"})
-"""What keeps nothing, or takes something away: a deletion writes the item that goes, and is judged apart."""
+"""Operations that store nothing. A deletion writes the deleted item, and is bounded separately."""
 
 EVENTUAL: Final = frozenset({"list_audit", "list_sessions", "list_expiring"})
-"""Lists by an index, or of the trail: read eventually consistently, at half the price."""
+"""Lists from an index or the audit trail: eventually consistent, at half the price."""
 
 OF_STATE: Final = frozenset({"change_state", "replace_state", "move_session"})
-"""They write the session's item, whose bytes are those of the answer."""
+"""Operations that write the session's item, whose bytes are taken from the answer."""
 
 ABOUT: Final = f"""\
 Each operation once, through the API's handler, on small sessions and messages of 1,000 bytes. Round trips
-and write units are from the answers; read units from the bytes that were read, by DynamoDB's rules. The
-bounds are what a store would take that kept and read these bytes and nothing else, neither checking whose
-session it is nor listing it anywhere: for writing ceil(({KEY_BYTES} + bytes sent, or of the session's
-answer where its item changes) / 1024) units an item, for reading ceil(bytes answered / 4096), halved
-where the read may be eventual. Where we take more: an `increment` or `append` and an atomic append are
-transactions, at twice the units; a new session has an entry in each of two indexes, a moved one a new
-entry in one of them for the old; a tool call is its claim, its record and its event in one transaction, a
-deletion the session and its event; a message carries a hash, its author and its regions; reading children
-reads their session, consistently, before."""
+and write units are taken from DynamoDB's responses; read units are computed from the bytes read, by
+DynamoDB's rules.
+
+The bound is what a store would need that kept and read only these bytes, without checking who owns the
+session and without any index. Per item written it is ceil(({KEY_BYTES} + bytes) / 1024) units, where bytes
+are those sent, or those of the session's answer if its item changes. For reads it is
+ceil(bytes answered / 4096), halved where the read may be eventually consistent.
+
+Where the store needs more:
+
+- An `increment`, an `append` and an atomic append are transactions, which cost twice the units.
+- A new session has an entry in each of two indexes. A status change replaces one entry and updates the other.
+- Completing or recording a tool call is one transaction of its claim, its record and an audit event.
+  Deleting a session is one of the session and an audit event.
+- A message also stores a hash, its author and its regions.
+- Reading children first reads their session, strongly consistently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ def rows(played: Played) -> Iterator[Row]:
     yield Row(CREATE.label, created, bound_of(CREATE, answered=0))
     for request in (*WRITES, *READS, *CHECKPOINT_READS, DELETE):
         if request in READS and request is READS[0]:
-            # Reading finds as many messages and calls as its label says.
+            # Reads find as many messages and calls as their labels say.
             session_id = _filled(played)
         answer, spent = answered(played, request, session_id)
         yield Row(request.label, spent, bound_of(request, answered=size(answer)))
@@ -112,7 +119,7 @@ def bound_of(request: Request, *, answered: int) -> Bound:
 
 
 def _items(request: Request, answered: int) -> Sequence[int]:
-    """Bytes of what is kept, an item each."""
+    """Bytes of what is stored, per item."""
     if request.operation in NO_ITEM:
         return [0] if request.operation == DELETE.operation else []
     if request.operation in OF_STATE:

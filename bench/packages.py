@@ -1,4 +1,4 @@
-"""``python -m bench.packages``: how large what deploys is, and how long synthesizing it takes."""
+"""``python -m bench.packages``: the size of the deployed packages, and the time of synthesis."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from infra.bundling import CLOUD, NOT_DEPLOYED, ROOT, SOURCES, build_layer
 MB: Final = 1_000_000
 ZIPPED_LIMIT: Final = 50
 UNZIPPED_LIMIT: Final = 250
-"""MB of a package that is uploaded, and of a function with its layers (*Lambda quotas*)."""
+"""MB: limits of an uploaded package, and of a function with its layers (*Lambda quotas*)."""
 
 LARGEST: Final = 5
 RUNS: Final = 2
@@ -25,11 +25,11 @@ REGIONS: Final = ("us-east-1", "eu-west-1", "ap-northeast-1")
 IMPORT: Final = "import aws_cdk"
 SYNTH: Final = "import runpy; runpy.run_path('app.py', run_name='__main__')"
 ABOUT: Final = f"""\
-The layer as it is built for the cloud, and the one asset of all functions. Lambda's limits are
-{ZIPPED_LIMIT} MB zipped and {UNZIPPED_LIMIT} MB unzipped, a function with its layers. Synthesizing is the
-whole of `app.py` in a process of its own, cdk-nag and CDK's own validation included and bundling left out,
-over a process that imports `aws_cdk` and does nothing with it: processor
-seconds, which other work on the machine hardly moves, the fewest of {RUNS} runs each, in turn."""
+The layer as built for the cloud, and the asset that all functions share. Lambda's limits for a function with
+its layers are {ZIPPED_LIMIT} MB zipped and {UNZIPPED_LIMIT} MB unzipped. Synthesis is the whole of `app.py`
+in a process of its own, with cdk-nag and CDK's own validation but without bundling, over a process that only
+imports `aws_cdk`. Times are CPU seconds, which other work on the machine hardly affects: the least of
+{RUNS} alternating runs each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def main() -> None:
         layer = sorted((Path(folder) / "layer").rglob("*"))
         sizes = [
             ("the layer", _size(Path(folder) / "layer", layer)),
-            ("the functions, one asset of all", _size(SOURCES, _sources())),
+            ("the functions, one shared asset", _size(SOURCES, _sources())),
         ]
         packages = [
             (f"in the layer: `{path.name}`", _size(path.parent, [path, *path.rglob("*")]))
@@ -88,7 +88,7 @@ def _size(root: Path, paths: Iterable[Path]) -> Size:
 
 
 def _times(folder: Path) -> dict[str, float]:
-    """Processor seconds, the fewest of the runs."""
+    """CPU seconds, the least of the runs."""
     programs = {
         IMPORT: (IMPORT, REGIONS[:1]),
         "one region": (SYNTH, REGIONS[:1]),
@@ -104,7 +104,7 @@ def _times(folder: Path) -> dict[str, float]:
 
 
 def _spent() -> float:
-    """Processor seconds of all processes that this one has started and awaited."""
+    """CPU seconds of all child processes that have ended."""
     times = os.times()
     return times.children_user + times.children_system
 
@@ -135,7 +135,7 @@ def _synthesis(times: dict[str, float]) -> str:
         )
         for name, seconds in times.items()
     ]
-    return table(("", "over the import", "result"), rows)
+    return table(("", "ratio to the import", "result"), rows)
 
 
 if __name__ == "__main__":

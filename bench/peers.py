@@ -1,4 +1,4 @@
-"""Stores under test: ours, and a pattern often shown, which keeps all of a session in one item."""
+"""Stores under test: this one, and the common pattern of keeping a whole session in one item."""
 
 import itertools
 import random
@@ -30,27 +30,27 @@ COUNTER: Final = "count"
 
 
 class RefusedError(Exception):
-    """The store did not do what it was asked to."""
+    """The store refused a request."""
 
 
 class Peer(Protocol):
-    """What a store of sessions on DynamoDB is asked for. A peer wraps its own calls in this.
+    """The operations that are compared. A peer wraps its own calls in this.
 
     Raises:
-        RefusedError: not done.
+        RefusedError: nothing was done.
     """
 
     @property
     def name(self) -> str: ...
 
     def open(self) -> str:
-        """A new session."""
+        """Create a session."""
 
     def append(self, session: str, content: str) -> None:
-        """One message more in the transcript."""
+        """Append a message to the transcript."""
 
     def last(self, session: str, count: int) -> int:
-        """Read the last messages; how many came."""
+        """Read the last messages, and return how many came."""
 
     def increment(self, session: str) -> None:
         """Add one to a counter of the session."""
@@ -97,7 +97,7 @@ class Ours:
 
 @dataclass(frozen=True, slots=True)
 class OneItem:
-    """Messages by ``list_append`` in the session's item; other fields at its version, tried again."""
+    """Messages by ``list_append`` in the session's item; other fields by version, with retries."""
 
     client: Any
     name: str = "one item (`list_append`)"
@@ -127,7 +127,7 @@ class OneItem:
             raise RefusedError from error
 
     def last(self, session: str, count: int) -> int:
-        """The list has no part that could be read alone: a projection is cut after the reading."""
+        """The whole item is read: DynamoDB applies a projection after reading."""
         return len(self._read(session)["messages"]["L"][-count:])
 
     def increment(self, session: str) -> None:

@@ -1,4 +1,4 @@
-"""The functions in this process, on an emulator of their own: a call, what follows it, and what it takes."""
+"""The functions in this process, on an emulator of their own: calls, what follows, and what each takes."""
 
 import contextlib
 import importlib
@@ -51,7 +51,7 @@ class Played:
         self._spending = Spending(self._dynamodb, emitter)
         self._log = io.StringIO()
         self._functions = {package: self._loaded(package) for package in PACKAGES}
-        # The first call of a function counts a cold start.
+        # The first call of a function also logs a cold start.
         self.call("GET", "/health")
 
     def _environment(self, emulator: Emulator) -> Mapping[str, str]:
@@ -73,7 +73,7 @@ class Played:
             return importlib.import_module(f"{package}.handler")
 
     def _invoke(self, package: str, event: Mapping[str, Any]) -> Any:  # noqa: ANN401 - parsed JSON is any shape
-        """Its lines count as the function's; what was spent is told by ``taken``."""
+        """Its output counts as the function's logs; ``taken`` returns what was spent."""
         with contextlib.redirect_stdout(self._log):
             answer = self._functions[package].handler(json.loads(json.dumps(event)), Context(package))
         self._spending.now.invocations += 1
@@ -90,7 +90,7 @@ class Played:
     def call(
         self, method: str, path: str, body: object = None, *, headers: Mapping[str, str] | None = None
     ) -> tuple[Any, Spent]:
-        """The answer of the API, which succeeds, and what the request took; ``path`` may hold a query."""
+        """The answer of a request, which has to succeed, and what it took; ``path`` may have a query."""
         target, _, query = path.partition("?")
         parameters = dict(part.split("=") for part in query.split("&") if part)
         named = {"Session-Subject": "alice", **(headers or {})}
@@ -100,7 +100,7 @@ class Played:
         return json.loads(answer["body"] or "null"), self._taken()
 
     def audited(self) -> Spent:
-        """What the stream's consumer takes for all that changed since it was last asked: one batch."""
+        """What the stream consumer takes for all changes since the last call, in one batch."""
         while records := self._source.read().records:
             told = [_by_time(record) for record in records]
             assert self._invoke("audit_consumer", {"Records": told}) == {"batchItemFailures": []}
@@ -108,13 +108,13 @@ class Played:
         return self._taken()
 
     def expired(self, session_id: str) -> Usage:
-        """What follows when TTL, which costs nothing, has deleted a session."""
+        """What follows when TTL, which is free, has deleted a session."""
         key = {"pk": {"S": session_pk(session_id)}, "sk": {"S": SESSION_SK}}
         self._dynamodb.delete_item(TableName=TABLE, Key=key)
         return self.ended()
 
     def ended(self) -> Usage:
-        """What follows when a session is gone."""
+        """What follows when a session is deleted."""
         told = self.audited()
         for message in self._messages():
             record = {
@@ -124,10 +124,10 @@ class Played:
                 "eventSource": "aws:sqs",
             }
             assert self._invoke("expiry_cleanup", {"Records": [record]}) == {"batchItemFailures": []}
-            # The service received it, and deletes it.
+            # Lambda received the message, and deletes it.
             self._spending.now.messages += 2
         erased = self._taken()
-        # The consumer has to look at the removal of each child too.
+        # The consumer also receives the removal of each child.
         return told.usage() + erased.usage() + self.audited().usage()
 
     def _messages(self) -> Iterator[Mapping[str, Any]]:
@@ -136,7 +136,7 @@ class Played:
             self._sqs.delete_message(QueueUrl=self._queue, ReceiptHandle=message["ReceiptHandle"])
 
     def watched(self) -> Spent:
-        """A run of the watch over session ends."""
+        """A run of the expiry watch."""
         self._invoke("expiry_watch", {})
         return self._taken()
 
@@ -157,7 +157,7 @@ class Played:
 
 
 def _by_time(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A removal as if DynamoDB had done it, because the item's time was over."""
+    """A removal as DynamoDB's TTL makes it."""
     return {**record, "userIdentity": TTL_IDENTITY} if record["eventName"] == "REMOVE" else record
 
 

@@ -1,4 +1,4 @@
-"""What AWS asks for each thing that is billed, as data: us-east-1, on demand, no free tiers, no discounts."""
+"""AWS prices as data: us-east-1, on demand, no free tiers, no discounts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,15 +6,15 @@ from enum import StrEnum
 from typing import Final
 
 AS_OF: Final = "from July 2025 to June 2026"
-"""When the pages were written in which the figures were read; DynamoDB's hold since November 2024."""
+"""When the quoted pages were written; DynamoDB's prices are in effect since November 2024."""
 
 MILLION: Final = 1_000_000
 HOURS: Final = 730
-"""Of a month, as AWS reckons."""
+"""Per month, as AWS calculates."""
 
 
 class Meter(StrEnum):
-    """What is counted; the value is its unit."""
+    """What is billed; the value is its unit."""
 
     WRITE = "write request unit"
     READ = "read request unit"
@@ -25,25 +25,25 @@ class Meter(StrEnum):
     EVENT = "EventBridge event"
     OBJECT_WRITE = "S3 PUT or LIST request"
     OBJECT_READ = "S3 GET request"
-    LOG_GB = "GB of logs taken in"
+    LOG_GB = "GB of logs ingested"
     TRACE = "X-Ray trace"
     STORED = "GB-month of table"
     RECOVERABLE = "GB-month of point-in-time recovery"
-    ALARM = "alarm, a metric and month"
-    METRIC = "custom metric, a month"
-    DASHBOARD = "dashboard, a month"
-    KEY = "KMS key, a month"
-    WEB_ACL = "WAF web ACL, a month"
-    WEB_RULE = "WAF rule, a month"
+    ALARM = "alarm, per metric and month"
+    METRIC = "custom metric, per month"
+    DASHBOARD = "dashboard, per month"
+    KEY = "KMS key, per month"
+    WEB_ACL = "WAF web ACL, per month"
+    WEB_RULE = "WAF rule, per month"
     WEB_CALL = "WAF request"
-    DAX_HOUR = "dax.t3.small node, an hour"
-    NAT_HOUR = "NAT gateway, an hour"
-    ENDPOINT_HOUR = "interface endpoint in a zone, an hour"
+    DAX_HOUR = "dax.t3.small node, per hour"
+    NAT_HOUR = "NAT gateway, per hour"
+    ENDPOINT_HOUR = "interface endpoint, per zone and hour"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """``dollars`` for so many of the unit; ``source`` is where the figure was read."""
+    """``dollars`` for ``units`` of the unit; ``source`` is where it was quoted."""
 
     dollars: float
     units: int = 1
@@ -92,7 +92,7 @@ PRICES: Final[Mapping[Meter, Price]] = {
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How much of each meter something takes."""
+    """Amounts by meter."""
 
     amounts: Mapping[Meter, float] = field(default_factory=dict)
 
@@ -107,7 +107,7 @@ class Usage:
         return self.amounts.get(meter, 0.0)
 
     def dollars(self, *meters: Meter) -> float:
-        """What it costs: of these meters, or of all."""
+        """The cost of these meters, or of all."""
         return sum(
             amount * PRICES[meter].dollars / PRICES[meter].units
             for meter, amount in self.amounts.items()
@@ -120,6 +120,6 @@ def total(usages: Iterable[Usage]) -> Usage:
 
 
 def break_even_hits(*, nodes: int, units_a_read: float) -> float:
-    """Cached reads a second above which ``nodes`` of a cluster cost less than the reads that they save."""
+    """Cached reads per second above which ``nodes`` of a cluster cost less than the reads that they save."""
     an_hour = Usage({Meter.DAX_HOUR: nodes}).dollars()
     return an_hour / (3600 * Usage({Meter.READ: units_a_read}).dollars())

@@ -1,4 +1,4 @@
-"""Results as Markdown: printed, and kept in ``docs/benchmarks.md``, one section a benchmark."""
+"""Results as Markdown: printed, and written to ``docs/benchmarks.md``, one section per benchmark."""
 
 import os
 import platform
@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Final
 
 FILE: Final = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
-TITLE: Final = "# Benchmarks\n\nRatios within one run; the figures beside them are one machine's own.\n"
+TITLE: Final = """\
+# Benchmarks
+
+Compare the ratios, each measured within one run. The absolute figures next to them are those of one machine.
+"""
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -18,7 +22,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def publish(heading: str, *, command: str, about: str, results: str, file: Path = FILE) -> None:
-    """Print ``results``, and put them in the place of what the file had under this heading."""
+    """Print ``results``, and replace the file's section with this heading."""
     print(results)
     machine = f"{os.cpu_count()} CPUs, Python {platform.python_version()}"
     made = f"`{command}`, {datetime.now(UTC):%Y-%m-%d}, {machine}"

@@ -1,4 +1,4 @@
-"""What a piece of work takes of DynamoDB, SQS, EventBridge, S3 and the logs, as the clients' answers tell."""
+"""What work takes of DynamoDB, SQS, EventBridge, S3 and the logs, according to the clients' responses."""
 
 import math
 import threading
@@ -13,32 +13,32 @@ from bench.prices import Meter, Usage
 from infra.logged_function import MEMORY_MIB
 
 READ_UNIT: Final = 4096
-"""Bytes that one read request unit reads, consistently."""
+"""Bytes that one read request unit reads, strongly consistently."""
 
 WRITE_UNIT: Final = 1024
 REFUSED: Final = "ConditionalCheckFailedException"
 
 OWN_SECONDS: Final = 0.005
-"""Assumed of a function's own work on an invocation."""
+"""Assumed for a function's own work per invocation."""
 
 ROUND_TRIP_SECONDS: Final = 0.005
-"""Assumed of DynamoDB, SQS, EventBridge and S3 alike."""
+"""Assumed for DynamoDB, SQS, EventBridge and S3 alike."""
 
 RECORDS_A_BATCH: Final = 10
-"""Assumed of the stream's consumer, whose mapping waits a second for up to a hundred."""
+"""Assumed for the stream consumer, whose mapping waits a second for up to a hundred."""
 
 PLATFORM_LOG_BYTES: Final = 800
-"""Assumed of what Lambda itself logs of an invocation, in JSON."""
+"""Assumed for Lambda's own log lines per invocation, in JSON."""
 
 LINE_BYTES: Final = 26
-"""What CloudWatch adds to each line that it takes in."""
+"""What CloudWatch adds to each ingested line."""
 
 GB: Final = 1_000_000_000
 
 
 @dataclass(slots=True)
 class Spent:
-    """Since the last ``reset``. ``writes``: units by table, or by index."""
+    """What was spent. ``writes``: units by table or index."""
 
     writes: Counter[str] = field(default_factory=Counter)
     reads: float = 0.0
@@ -50,7 +50,7 @@ class Spent:
     log_bytes: int = 0
     invocations: int = 0
     records: int = 0
-    """Of the stream, where it is the consumer's work."""
+    """Records of the stream, for the consumer's work."""
 
     def __add__(self, other: "Spent") -> "Spent":
         return Spent(
@@ -67,10 +67,10 @@ class Spent:
         )
 
     def usage(self) -> Usage:
-        """In what AWS bills; the seconds of Lambda are assumed from the round trips."""
+        """Usage in billed units; Lambda's seconds are estimated from the round trips."""
         invocations, log_bytes = float(self.invocations), float(self.log_bytes)
         if self.records:
-            # Many sessions change within the window of a batch, and share what a batch costs.
+            # Many sessions change within a batch's window, and share its cost.
             invocations = self.records / RECORDS_A_BATCH
             log_bytes *= invocations / self.invocations
         seconds = invocations * OWN_SECONDS + self.round_trips * ROUND_TRIP_SECONDS
@@ -91,10 +91,10 @@ class Spent:
 
 
 class Spending:
-    """Watches the clients that are made with ``events``, botocore's emitter, from now on.
+    """Watches the clients that are created with ``events``, botocore's emitter, from now on.
 
-    What a read takes follows from the bytes that it reads; the emulator's figures for it are wrong.
-    ``plain`` is a client that is not watched: it does each Query once more and reads whole items.
+    Read units are computed from the bytes read, since the emulator's figures are wrong. ``plain`` is a
+    client that is not watched: it repeats each Query and reads whole items.
     """
 
     def __init__(self, plain: Any, events: BaseEventHooks) -> None:  # noqa: ANN401 - boto3 makes it at run time
@@ -110,7 +110,7 @@ class Spending:
         events.register("after-call.s3", self._object)
 
     def taken(self) -> Spent:
-        """What was spent since the last time that this was asked."""
+        """What was spent since the last call."""
         spent, self.now = self.now, Spent()
         return spent
 
@@ -121,7 +121,7 @@ class Spending:
     def _note(self, model: Any, parsed: Mapping[str, Any], **_: Any) -> None:  # noqa: ANN401 - botocore's own
         consumed = parsed.get("ConsumedCapacity") or []
         consumed = [consumed] if isinstance(consumed, dict) else consumed
-        # The shards of an index are asked at once, a thread each.
+        # The shards of an index are queried in parallel, one thread each.
         with self._lock:
             self.now.round_trips += 1
             if model.name == "Query":
@@ -145,7 +145,7 @@ class Spending:
         self.now.writes[consumed["TableName"]] += consumed["CapacityUnits"] - of_indexes
 
     def _refused(self, there: Mapping[str, Any]) -> None:
-        """No answer tells what a refused write takes: as much as the larger of the two items would."""
+        """Responses do not report the units of a refused write: as many as the larger of the two items."""
         asked = self._own.asked
         larger = max(item_bytes(there), item_bytes(asked.get("Item", {})))
         self.now.writes[asked["TableName"]] += write_units(larger)
@@ -158,7 +158,7 @@ class Spending:
         return read_units(self._plain.query(**whole)["Items"], consistent=bool(query.get("ConsistentRead")))
 
     def _read_by_batch(self, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> float:
-        """Each item of a batch is read by itself, and so is each that is not there."""
+        """Each item of a batch is billed by itself, and so is each that does not exist."""
         units = 0.0
         for name, asked in self._own.asked["RequestItems"].items():
             consistent, items = bool(asked.get("ConsistentRead")), found.get(name, [])
@@ -170,7 +170,7 @@ class Spending:
         self.now.events += len(params["Entries"])
 
     def _object(self, model: Any, **_: Any) -> None:  # noqa: ANN401 - botocore's own
-        """A deletion is free."""
+        """Deletions are free."""
         self.now.round_trips += 1
         self.now.object_writes += model.name in {"PutObject", "ListObjectsV2"}
         self.now.object_reads += model.name == "GetObject"
@@ -181,18 +181,18 @@ class Spending:
 
 
 def read_units(items: Sequence[Mapping[str, Any]], *, consistent: bool) -> float:
-    """Read units of a call that reads these items (DynamoDB JSON): of their sum, at least one step."""
+    """Read units of a call that reads these items (DynamoDB JSON): by their total size, at least one unit."""
     whole = max(1, math.ceil(sum(map(item_bytes, items)) / READ_UNIT))
     return float(whole) if consistent else whole / 2
 
 
 def write_units(length: int) -> int:
-    """Of writing an item so long, outside a transaction."""
+    """Write units of an item of this size, outside a transaction."""
     return max(1, math.ceil(length / WRITE_UNIT))
 
 
 def item_bytes(item: Mapping[str, Any]) -> int:
-    """By the rules of *DynamoDB item sizes and formats* (Amazon DynamoDB Developer Guide)."""
+    """Size by the rules of *DynamoDB item sizes and formats* (Amazon DynamoDB Developer Guide)."""
     return sum(len(name.encode()) + _value_bytes(value) for name, value in item.items())
 
 
@@ -210,5 +210,5 @@ def _value_bytes(value: Mapping[str, Any]) -> int:
         case "M":
             return 3 + len(held) + item_bytes(held)
         case _:
-            # BOOL and NULL; the store keeps no other kinds.
+            # BOOL and NULL; the store has no other types.
             return 1

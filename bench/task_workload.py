@@ -1,4 +1,4 @@
-"""What is priced of tasks: each step once, of a task with a payload of 1 KB."""
+"""The priced operations of tasks: each step once, with a payload of 1 KB."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ FOLLOWED: Final = {"result": 1, "next": [NEW]}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``path`` is the task's that the steps before have left; with ``fenced`` goes the fence of it."""
+    """``path`` is that of the task left by the steps before; ``fenced`` sends its fence."""
 
     operation: str
     label: str
@@ -29,34 +29,34 @@ class Step:
 
 
 CLAIM: Final = Step(
-    "claim_tasks", "take a task", "POST", "/tasks/claim", {"queue": QUEUE, "leaseSeconds": 60, "max": 1}
+    "claim_tasks", "claim a task", "POST", "/tasks/claim", {"queue": QUEUE, "leaseSeconds": 60, "max": 1}
 )
 
 
 def held(operation: str, label: str, step: str, body: Mapping[str, object]) -> Step:
-    """Of whoever has the task in hand."""
+    """A step of the worker that holds the task."""
     return Step(operation, label, "POST", f"/tasks/{{id}}/{step}", body, fenced=True)
 
 
 STEPS: Final = (
-    Step(CLAIM.operation, "ask an empty queue for a task", CLAIM.method, CLAIM.path, CLAIM.body),
+    Step(CLAIM.operation, "claim a task from an empty queue", CLAIM.method, CLAIM.path, CLAIM.body),
     Step("create_task", "create a task of 1 KB", "POST", "/tasks", NEW),
     Step("get_task", "read a task", "GET", "/tasks/{id}"),
     Step("list_tasks", "list a queue of one task", "GET", f"/tasks?queue={QUEUE}"),
     CLAIM,
-    held("extend_task", "hold a task for longer", "heartbeat", {"leaseSeconds": 90}),
-    held("fail_task", "give a task back", "fail", {"error": 1, "retryInSeconds": 0}),
+    held("extend_task", "extend the lease of a task", "heartbeat", {"leaseSeconds": 90}),
+    held("fail_task", "fail a task, to be retried", "fail", {"error": 1, "retryInSeconds": 0}),
     CLAIM,
     held("complete_task", "complete a task", "complete", {"result": 1}),
-    Step("create_task", "create a task, under a key", "POST", "/tasks", NEW, KEYED),
+    Step("create_task", "create a task, with an idempotency key", "POST", "/tasks", NEW, KEYED),
     CLAIM,
-    held("complete_task", "complete a task, one follows", "complete", FOLLOWED),
+    held("complete_task", "complete a task and create the next", "complete", FOLLOWED),
     CLAIM,
     Step("cancel_task", "cancel a task", "POST", "/tasks/{id}/cancel"),
-    Step("create_task", "ask for an approval", "POST", "/tasks", {**NEW, "kind": "approval"}, REQUESTER),
+    Step("create_task", "request an approval", "POST", "/tasks", {**NEW, "kind": "approval"}, REQUESTER),
     Step("decide_task", "decide an approval", "POST", "/tasks/{id}/decide", {"decision": "approved"}),
 )
-"""In this order; what comes again is priced the first time."""
+"""In this order; a repeated step is priced the first time."""
 
 
 def task_rows(played: Played) -> Iterator[Row]:

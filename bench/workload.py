@@ -1,4 +1,4 @@
-"""What is played: each operation of the API once."""
+"""The benchmarked operations: each operation of the API once."""
 
 import secrets
 import time
@@ -14,7 +14,7 @@ MESSAGES: Final = 20
 TOOL_CALLS: Final = 10
 KILOBYTE: Final = "x" * 1000
 TOO_LARGE: Final = "x" * 400_000
-"""For an item: S3 keeps it."""
+"""Too large for an item, so it is stored in S3."""
 
 NOT_PRICED: Final = frozenset(
     {
@@ -26,7 +26,7 @@ NOT_PRICED: Final = frozenset(
         "reconcile_tool_call",
     }
 )
-"""They are asked when something failed, and cost what they find, or what a completion costs."""
+"""Called only after failures; they cost what they find, or as much as a completion."""
 
 NEW: Final = {"idleTimeout": 3600, "state": {"goal": "book a trip", "steps": 0}}
 TOOL_CALL: Final = {"toolName": "search", "input": {"q": "x"}, "output": {"hits": 3}, "durationMs": 12}
@@ -41,7 +41,7 @@ class Request:
     body: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
     begun: "Request | None" = None
-    """Made before, and not counted; the fence that it is given goes into the body."""
+    """Sent first and not counted; the fence in its answer goes into the body."""
 
 
 def messages(count: int = 1, **how: object) -> Mapping[str, object]:
@@ -54,11 +54,11 @@ STATE: Final = f"{SESSION}/state"
 CREATE: Final = Request("create_session", "create a session", "POST", "/sessions", NEW)
 KEYED: Final = {"Idempotency-Key": "priced"}
 CREATE_KEYED: Final = Request(
-    "create_session", "create a session, under a key", "POST", "/sessions", NEW, KEYED
+    "create_session", "create a session, with an idempotency key", "POST", "/sessions", NEW, KEYED
 )
-ACTIVATE: Final = Request("move_session", "move the status", "POST", f"{SESSION}/status", {"to": "active"})
+ACTIVATE: Final = Request("move_session", "change the status", "POST", f"{SESSION}/status", {"to": "active"})
 SET: Final = Request("change_state", "set a key of the state", "PATCH", STATE, {"set": {"k": 1}})
-TOUCH: Final = Request("touch_session", "touch, nothing due", "POST", f"{SESSION}/touch")
+TOUCH: Final = Request("touch_session", "touch, window not moved", "POST", f"{SESSION}/touch")
 APPEND: Final = Request("append_messages", "append a message of 1 KB", "POST", CONTEXT, messages())
 RECORD: Final = Request(
     "record_tool_call", "record a small tool call", "PUT", f"{SESSION}/tool-calls/call-0", TOOL_CALL
@@ -72,26 +72,26 @@ CHECKPOINT: Final = Request(
     CHECKPOINTS,
     {"data": KILOBYTE, "checkpointId": CHECKPOINT_ID},
 )
-"""There before ``CHECKPOINT_READS``."""
+"""Sent before ``CHECKPOINT_READS``."""
 
 TOOL_CALL_PATH: Final = f"{SESSION}/tool-calls"
 LARGE_OUTPUT: Final = "x" * 32 * 1024
 
 
 def begin(name: str) -> Request:
-    """``name`` has ``call-0`` in it, which tells one call from another."""
+    """``name`` contains ``call-0``, whose number identifies the call."""
     body = {"toolCallId": name, "toolName": "search", "input": {"q": "x"}}
     return Request("begin_tool_call", "begin a tool call", "POST", TOOL_CALL_PATH, body)
 
 
 def begun(label: str, name: str, step: str, **body: object) -> Request:
-    """A step of a call that was begun."""
+    """A step of a running call."""
     operation = {"heartbeat": "extend_tool_call"}.get(step, f"{step}_tool_call")
     return Request(operation, label, "POST", f"{TOOL_CALL_PATH}/{name}/{step}", body, begun=begin(name))
 
 
 def claim(key: str) -> Request:
-    return Request("begin_claim", "begin a free key", "PUT", f"/claims/{key}", {"input": {"q": "x"}})
+    return Request("begin_claim", "begin a claim", "PUT", f"/claims/{key}", {"input": {"q": "x"}})
 
 
 def claimed(label: str, key: str, step: str, **body: object) -> Request:
@@ -101,7 +101,7 @@ def claimed(label: str, key: str, step: str, **body: object) -> Request:
 
 RUNS: Final = (
     begin("begin-call-0"),
-    begun("hold a tool call for longer", "extend-call-0", "heartbeat", leaseSeconds=90),
+    begun("extend the lease of a tool call", "extend-call-0", "heartbeat", leaseSeconds=90),
     begun("complete a tool call", "complete-call-0", "complete", output={"hits": 3}),
     begun("the same, 32 KB of output", "large-call-0", "complete", output=LARGE_OUTPUT),
     begun(
@@ -113,21 +113,23 @@ RUNS: Final = (
         messages=[{"content": KILOBYTE}],
     ),
     claim("begin-call-0"),
-    claimed("hold a free key for longer", "extend-call-0", "heartbeat", leaseSeconds=90),
-    claimed("complete a free key", "complete-call-0", "complete", output={"hits": 3}),
+    claimed("extend the lease of a claim", "extend-call-0", "heartbeat", leaseSeconds=90),
+    claimed("complete a claim", "complete-call-0", "complete", output={"hits": 3}),
 )
 WRITES: Final = (
     CREATE_KEYED,
     ACTIVATE,
     SET,
-    Request("change_state", "the same, under a key", "PATCH", STATE, {"set": {"k": 2}}, KEYED),
-    Request("change_state", "increment, or append", "PATCH", STATE, {"increment": {"steps": 1}}),
+    Request("change_state", "the same, with an idempotency key", "PATCH", STATE, {"set": {"k": 2}}, KEYED),
+    Request("change_state", "increment or append", "PATCH", STATE, {"increment": {"steps": 1}}),
     Request("replace_state", "replace the state", "PUT", STATE, {"k": 2}, {"If-Match": "*"}),
     TOUCH,
     APPEND,
     Request("append_messages", "append two of 1 KB, atomically", "POST", CONTEXT, messages(2, atomic=True)),
     Request("add_checkpoint", "add a checkpoint of 1 KB", "POST", CHECKPOINTS, {"data": KILOBYTE}),
-    Request("add_checkpoint", "the same, under a key", "POST", CHECKPOINTS, {"data": KILOBYTE}, KEYED),
+    Request(
+        "add_checkpoint", "the same, with an idempotency key", "POST", CHECKPOINTS, {"data": KILOBYTE}, KEYED
+    ),
     RECORD,
     *RUNS,
 )
@@ -152,11 +154,11 @@ READS: Final = (
     Request("get_tool_call", "read a tool call", "GET", f"{SESSION}/tool-calls/call-0"),
     Request("list_tool_calls", f"list {TOOL_CALLS} tool calls", "GET", f"{SESSION}/tool-calls"),
     Request("get_history", f"history, {TOOL_CALLS} tool calls", "GET", f"{SESSION}/history"),
-    Request("get_recovery", f"what is in flight, of {TOOL_CALLS} calls", "GET", f"{SESSION}/recovery"),
-    Request("get_claim", "read a free key", "GET", "/claims/begin-call-0"),
-    Request("list_audit", "20 entries of the audit", "GET", f"{SESSION}/audit?limit=20"),
+    Request("get_recovery", f"recovery, {TOOL_CALLS} tool calls", "GET", f"{SESSION}/recovery"),
+    Request("get_claim", "read a claim", "GET", "/claims/begin-call-0"),
+    Request("list_audit", "read 20 audit entries", "GET", f"{SESSION}/audit?limit=20"),
     Request("list_sessions", "list the caller's sessions", "GET", "/sessions?limit=20"),
-    Request("list_expiring", "list sessions that end soon", "GET", "/ops/expiring"),
+    Request("list_expiring", "list sessions that expire soon", "GET", "/ops/expiring"),
     Request("health", "health", "GET", "/health"),
 )
 DELETE: Final = Request("delete_session", "delete a session without children", "DELETE", SESSION)
@@ -166,13 +168,13 @@ DRAIN: Final = Request(
 
 
 def opened(played: Played, body: object = NEW) -> tuple[str, Spent]:
-    """The id of a new session, and what it took."""
+    """The id of a new session, and what creating it took."""
     session, spent = played.call(CREATE.method, CREATE.path, body)
     return session["sessionId"], spent
 
 
 def called(played: Played, request: Request, session_id: str, number: int = 0) -> Spent:
-    """``number`` tells one tool call from another."""
+    """``number`` identifies the tool call."""
     _, spent = answered(played, request, session_id, number)
     return spent
 

@@ -1,4 +1,4 @@
-"""Where a region's alarms go: a topic, and whoever is subscribed to it."""
+"""The SNS topic of a region's alarms, and its subscriptions."""
 
 from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
@@ -11,7 +11,7 @@ from infra.config import Config
 
 
 def alarm_topic(scope: Construct, *, config: Config, key: kms.IKey | None) -> sns.Topic | None:
-    """None where alarms are looked at and not sent. The policy of ``key`` itself lets alarms use it."""
+    """None where alarms are not sent anywhere. The policy of ``key`` itself lets alarms use it."""
     if not config.alarm_topic:
         return None
     topic = sns.Topic(

@@ -1,4 +1,4 @@
-"""Alarms on what a person has to look at: each with a name, a section of the runbook, and who is told."""
+"""Alarms for conditions that need an operator: each with a name, a runbook section and a topic to notify."""
 
 from typing import Final, TypedDict
 
@@ -31,7 +31,7 @@ class Alarms(Construct):
         self.raised: list[cloudwatch.Alarm] = []
 
     def counted(self, metric: Metric, *, by: str, period: Duration = LONG) -> cloudwatch.Metric:
-        """How often the function in ``by``, a folder of ``lambdas/``, counted something."""
+        """A metric that the function in ``by``, a folder of ``lambdas/``, emits, summed over a period."""
         return cloudwatch.Metric(
             namespace=self._namespace,
             metric_name=metric.value,
@@ -54,8 +54,8 @@ class Alarms(Construct):
         """Alarm when ``metric`` is above ``above`` in ``periods`` of the last ``of`` of its periods.
 
         ``name`` is unique in the region, in words joined by hyphens; ``section`` is the anchor in
-        docs/operations.md that says what to do, the name's own where none is given. Missing data is
-        no alarm: most of what is watched here is counted only when it happens.
+        docs/operations.md that says what to do, by default ``name``. Missing data raises no alarm: most
+        of these metrics are emitted only when something happens.
         """
         return self._raise(
             name,
@@ -74,10 +74,10 @@ class Alarms(Construct):
     def on_silence(
         self, name: str, *, says: str, metric: cloudwatch.IMetric, periods: int
     ) -> cloudwatch.Alarm:
-        """Alarm when ``metric``, which each period counts, was counted in none of the last ``periods``.
+        """Alarm when ``metric``, which is emitted in every period, is missing in the last ``periods``.
 
-        The exception: missing data is the alarm here, and so there is one in a fresh stack until the
-        first count is in.
+        The only alarm that missing data raises. A new stack therefore raises it until the first value is
+        emitted.
         """
         return self._raise(
             name,
@@ -99,7 +99,7 @@ class Alarms(Construct):
         self.add(f"{name}-errors", says=says, metric=errors, above=0)
 
     def on_throttles(self, function: lambda_.IFunction, name: str) -> None:
-        """The function was to run and Lambda let it not: the account runs as much at once as it may."""
+        """Lambda refused to run the function because the account's concurrency was used up."""
         self.add(
             f"{name}-throttles",
             says=f"Lambda throttles {name}",
@@ -109,7 +109,7 @@ class Alarms(Construct):
         )
 
     def on_depth(self, queue: sqs.IQueue, name: str, *, says: str, section: str = "dead-letters") -> None:
-        """A message lies in a dead-letter queue."""
+        """A dead-letter queue holds a message."""
         depth = queue.metric_approximate_number_of_messages_visible(period=SHORT, statistic="Maximum")
         self.add(f"{name}-dead-letters", says=says, metric=depth, above=0, section=section)
 

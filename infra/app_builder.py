@@ -23,9 +23,9 @@ class Deployment:
     regional: dict[str, RegionalStack]
     """By region."""
     caches: dict[str, CacheStack]
-    """By region; none where there are no nodes."""
+    """By region; empty without DAX nodes."""
     keys: dict[str, KeyStack]
-    """By region; none where the key is not of our own."""
+    """By region; empty unless the key is customer-managed."""
     dashboard: DashboardStack
 
     @property

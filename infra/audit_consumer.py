@@ -1,4 +1,4 @@
-"""The consumer of the table's stream: its function, its mapping, and where it puts what it cannot do."""
+"""The consumer of the table's stream: function, event source mapping, quarantine, dead-letter queue."""
 
 from typing import TYPE_CHECKING, Final, cast
 
@@ -32,7 +32,7 @@ BATCH: Final = 100
 WINDOW: Final = Duration.seconds(1)
 ATTEMPTS: Final = 3
 MAX_RECORD_AGE: Final = Duration.hours(12)
-"""Half of what the stream keeps: a record that is given up can still be read again for as long."""
+"""Half of the stream's retention: a record that was given up can be redriven for as long again."""
 
 QUARANTINE_DAYS: Final = 90
 LATE: Final = Duration.minutes(10)
@@ -55,7 +55,7 @@ class AuditConsumer(TableFunction):
             construct_id,
             shared=shared,
             package="audit_consumer",
-            description="the audit trail and the ends of sessions",
+            description="write the audit trail and queue the clean-up of ended sessions",
             timeout=TIMEOUT,
             environment={
                 StreamEnv.AUDIT_DIGESTED.value: ",".join(config.audit_digested),
@@ -71,28 +71,32 @@ class AuditConsumer(TableFunction):
         self.allow("dynamodb:PutItem", on=self.audit_table_arn)
         self.allow("sqs:SendMessage", on=cleanup.queue.queue_arn)
         self.allow("s3:PutObject", on=quarantine.arn_for_objects(f"{QUARANTINE_PREFIX}*"))
-        # Lambda puts what it gives up into the queue in the function's name.
+        # Lambda sends to the dead-letter queue with the function's role.
         self.allow_key("kms:Decrypt", "kms:GenerateDataKey", through="sqs")
         self.allow_key("kms:GenerateDataKey", through="s3")
         self.function.add_event_source(_mapping(table, self.dead_letters))
-        self.alarms.on_depth(self.dead_letters, "stream", says="a record of the stream was given up")
+        self.alarms.on_depth(
+            self.dead_letters,
+            "stream",
+            says="stream records failed in every attempt and are in the dead-letter queue",
+        )
         self.alarms.add(
             "stream-late",
-            says="the stream's consumer is behind",
+            says="the stream consumer is more than ten minutes behind",
             metric=self.function.metric("IteratorAge", period=LONG, statistic="Maximum"),
             above=LATE.to_milliseconds(),
         )
         self.alarms.add(
             "quarantined",
-            says="a record of the stream was not understood",
+            says="a stream record could not be interpreted and is in quarantine",
             metric=self.alarms.counted(Metric.QUARANTINED, by="audit_consumer"),
             above=0,
         )
 
 
 def _mapping(table: dynamodb.ITableV2, dead_letters: sqs.IQueue) -> event_sources.DynamoEventSource:
-    """Nothing blocks a shard for ever: finite attempts, bisection, and what is given up is pointed to."""
-    # By the sort key, which is one word: of negations Lambda documents that of whole values alone.
+    """No record blocks its shard: retries are limited, batches bisected, failures dead-lettered."""
+    # By the sort key, which is constant: Lambda documents `anything-but` only for whole values.
     no_heartbeat = {"dynamodb": {"Keys": {Attribute.SK.value: {"S": [{"anything-but": [HEARTBEAT_SK]}]}}}}
     return event_sources.DynamoEventSource(
         table,
@@ -109,17 +113,17 @@ def _mapping(table: dynamodb.ITableV2, dead_letters: sqs.IQueue) -> event_source
 
 
 def _quarantine(scope: Construct, *, config: Config, key: kms.IKey | None) -> s3.Bucket:
-    """Records that nobody understood, kept whole for as long as somebody may want to look."""
+    """Records that could not be interpreted, kept whole for inspection."""
     kept = s3.LifecycleRule(expiration=Duration.days(QUARANTINE_DAYS))
     return bucket(scope, "Quarantine", config=config, key=key, lifecycle=[kept])
 
 
 def table_with_stream(scope: Construct, *, shared: Shared, primary: dynamodb.ITableV2) -> dynamodb.ITableV2:
-    """This region's copy of the session table, with the stream that it really has.
+    """This region's replica of the session table, with its own stream.
 
-    ``primary`` is the table in the primary region. A replica's stream has a label that
-    is known only once it exists, so it is looked up as the stack is deployed. Both are named here and
-    not handed on: told of the table's key, CDK would grant its use under no condition.
+    ``primary`` is the table in the primary region. The label of a replica's stream is known only once it
+    exists, so it is looked up when the stack is deployed. Table and stream are imported by name: given the
+    table's key, CDK would grant its use without any condition.
     """
     stack = Stack.of(scope)
     config = shared.config
@@ -134,12 +138,11 @@ def table_with_stream(scope: Construct, *, shared: Shared, primary: dynamodb.ITa
 
 
 def _stream_of_replica(scope: Construct, *, shared: Shared, arn: str, primary: dynamodb.ITableV2) -> str:
-    """Looked up again when the primary's stream is another one, for then the table has been made anew.
+    """Looked up again when the primary's stream has changed, which means that the table was recreated.
 
-    CloudFormation calls a custom resource only when what it is told has changed, so it is told of
-    that stream, and the lookup waits for the table's stack by it. What comes of another answer: the
-    resource is another one (its physical id is the answer), and so is the mapping, which begins at
-    the start of the new stream.
+    CloudFormation calls a custom resource only when its properties change. The primary's stream is one of
+    them, which also makes the lookup wait for the table's stack. A new ARN replaces the resource (the ARN
+    is its physical id) and with it the mapping, which starts at the beginning of the new stream.
     """
     from aws_cdk import custom_resources  # noqa: PLC0415 - only a replica's stack needs it
 
@@ -158,7 +161,7 @@ def _stream_of_replica(scope: Construct, *, shared: Shared, arn: str, primary: d
         removal_policy=config.removal,
         encryption_key=shared.key,
     )
-    # As for the functions of our own: CDK's role would carry a managed policy over every log group.
+    # As for the store's functions: CDK's own role would have a managed policy on every log group.
     role = iam.Role(scope, "StreamOfReplicaRole", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
     log_group.grant_write(role)
     lookup = custom_resources.AwsCustomResource(

@@ -1,4 +1,4 @@
-"""The audit table for longer than it keeps its rows: exported whole to a bucket, by schedule."""
+"""Scheduled exports of the whole audit table to a bucket, which outlive the table's rows."""
 
 from typing import Final
 
@@ -21,17 +21,17 @@ from infra.queues import queue
 PREFIX: Final = "audit"
 COLD_AFTER_DAYS: Final = 30
 COLD_AT_LEAST_DAYS: Final = 90
-"""What Glacier Instant Retrieval bills for an object at least."""
+"""Minimum storage duration that Glacier Instant Retrieval bills."""
 
 UNDONE_DAYS: Final = 30
-"""How long a deleted or overwritten export can still be brought back."""
+"""How long a deleted or overwritten export can be recovered."""
 
 WRITE_ACTIONS: Final = ("s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl")
 KEY_ACTIONS: Final = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey")
 KEY_SERVICES: Final = ("dynamodb", "s3", "sqs")
 ATTEMPTS: Final = 5
 MOST_AGE: Final = Duration.hours(2)
-"""Of a run. Its token makes an export only once for eight hours."""
+"""Of one run. Its client token makes the export idempotent for eight hours."""
 
 SCHEDULES: Final = {
     ExportSchedule.DAILY: scheduler.ScheduleExpression.cron(minute="15", hour="3"),
@@ -41,7 +41,7 @@ SCHEDULES: Final = {
 
 
 class AuditExport(Construct):
-    """Each export is full: one is enough to read the trail of its time."""
+    """Each export is a full one, so it can be read without any other."""
 
     def __init__(
         self,
@@ -81,11 +81,11 @@ class AuditExport(Construct):
         )
 
     def watch(self, alarms: Alarms) -> None:
-        """A section of its own: nobody redrives these letters."""
+        """With a runbook section of its own: redrive does not cover these letters."""
         alarms.on_depth(
             self.dead_letters,
             "audit-export",
-            says="the audit table was not exported",
+            says="an export of the audit table could not be started",
             section=names.EXPORT_DEAD_LETTERS,
         )
 
@@ -97,7 +97,7 @@ class AuditExport(Construct):
             "S3Prefix": PREFIX,
             **self._encryption(),
             "ExportFormat": "DYNAMODB_JSON",
-            # The same for every attempt of a run.
+            # The same in every attempt of a run.
             "ClientToken": scheduler.ContextAttribute.scheduled_time,
         }
 
@@ -107,8 +107,8 @@ class AuditExport(Construct):
         return {"S3SseAlgorithm": "KMS", "S3SseKmsKeyId": self._key.key_arn}
 
     def _key_statements(self) -> list[iam.PolicyStatement]:
-        """The table is read, and objects and dead letters are written, under the key: each by its service,
-        which is called in the role's name, by the schedule or by DynamoDB.
+        """The services that read the table and write objects and dead letters use the key with the schedule's
+        role.
         """
         if self._key is None:
             return []
@@ -124,7 +124,7 @@ class AuditExport(Construct):
 
 
 def _bucket(scope: Construct, config: Config, *, key: kms.IKey | None) -> s3.Bucket:
-    """Versioned, not locked: a lock outlasts every mistake about it, and is an owner's own decision."""
+    """Versioned but not locked: a lock cannot be undone, so it is left to the account's owner."""
     kept = config.audit_export_retention_days
     cold = s3.Transition(
         storage_class=s3.StorageClass.GLACIER_INSTANT_RETRIEVAL,

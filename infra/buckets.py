@@ -1,4 +1,4 @@
-"""Buckets as all of ours are: closed, encrypted, reached by TLS alone, gone with their stack or kept."""
+"""How every bucket is configured: private, encrypted, TLS only, deleted with its stack or retained."""
 
 from collections.abc import Sequence
 
@@ -18,8 +18,8 @@ def bucket(
     lifecycle: Sequence[s3.LifecycleRule],
     versioned: bool = False,
 ) -> s3.Bucket:
-    """A stack that goes does not empty them: the function that would has more rights than any of ours."""
-    # The emulator speaks plain HTTP, on loopback alone.
+    """Deleting a stack does not empty them: CDK's function for that would have too many permissions."""
+    # The emulator serves plain HTTP, on loopback only.
     by_tls = not config.is_local
     return s3.Bucket(
         scope,

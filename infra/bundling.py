@@ -26,14 +26,14 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCES: Final = ROOT / "lambdas"
 LOCK: Final = SOURCES / "requirements.txt"
 TOKEN_LOCK: Final = SOURCES / "authorizer" / "requirements.txt"
-"""What verifies tokens, which one function does: twice as large as all else together."""
+"""What verifies tokens, which only the authorizer needs: twice as large as all else together."""
 
 LAYER_AT: Final = "/opt/python"
 SOURCES_AT: Final = "/var/task"
-"""Where Lambda unpacks a layer's Python packages, and a function."""
+"""Where Lambda unpacks the Python packages of a layer, and a function."""
 
 NOT_DEPLOYED: Final = ("__pycache__", "*.pyc", "requirements.*")
-"""Of the sources, at any depth."""
+"""Patterns of sources that are not deployed, at any depth."""
 
 EXCLUDED: Final = [f"**/{pattern}" for pattern in NOT_DEPLOYED]
 
@@ -47,12 +47,12 @@ PROVIDED: Final = (
     "six",
     "urllib3",
 )
-"""boto3 and its whole dependency closure: a Lambda runtime that brings boto3 brings these with it."""
+"""boto3 with all its dependencies, which Lambda's runtime provides."""
 
 UNUSED: Final = (
     "bin",
     ".lock",
-    # What an installer leaves behind for the next one; METADATA and licenses stay.
+    # Metadata for installers; METADATA and licences stay.
     "*.dist-info/INSTALLER",
     "*.dist-info/RECORD",
     "*.dist-info/REQUESTED",
@@ -61,11 +61,11 @@ UNUSED: Final = (
     "*-stubs",
     "**/*.c",
     "**/*.pyi",
-    # The page that shows an OpenAPI document; the API has none.
+    # The page that renders an OpenAPI document, which the API does not serve.
     "aws_lambda_powertools/event_handler/openapi/swagger_ui/*.css",
     "aws_lambda_powertools/event_handler/openapi/swagger_ui/*.js",
 )
-"""What no function ever reads, below the layer's packages."""
+"""Files in the layer's packages that no function reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class Platform:
 
     @property
     def uv_platform(self) -> str:
-        # The build tag names the oldest C library the wheels may ask for; Amazon Linux 2023 has 2.34.
+        # The oldest glibc that the wheels may require; Amazon Linux 2023 has 2.34.
         return f"{self.machine}-manylinux_2_28"
 
 
@@ -95,7 +95,7 @@ CLOUD: Final = Platform(python="3.13", machine="aarch64")
 
 
 def platform_for(target: Target) -> Platform:
-    """The emulator runs a function on the host, with the interpreter it runs on itself."""
+    """The emulator runs functions on the host, with its own interpreter."""
     if target is Target.CLOUD:
         return CLOUD
     machine = "aarch64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
@@ -103,12 +103,12 @@ def platform_for(target: Target) -> Platform:
 
 
 def build_layer(output: Path, *, built_for: Platform, lock: Path = LOCK) -> None:
-    """Install the lock into ``output/python``, less what the runtime brings and what nobody reads.
+    """Install the lock into ``output/python``, without what the runtime provides and what no function reads.
 
     Raises ``CalledProcessError``: an empty layer would be cached as a good one.
     """
     site = output / "python"
-    # Copied: what is changed below is the layer's own, not uv's cache.
+    # Copied, so that the changes below do not affect uv's cache.
     options = [
         "--link-mode",
         "copy",
@@ -148,12 +148,12 @@ def _compile(folder: Path, *, built_for: Platform, runs_at: str) -> None:
 
 
 def _compiler(built_for: Platform) -> Path | None:
-    """None for the emulator: it unpacks where bytecode can be written."""
+    """None for the emulator, which unpacks functions where bytecode can be written."""
     return interpreter(built_for.python) if built_for == CLOUD else None
 
 
 def dependency_layer(built_for: Platform, lock: Path = LOCK) -> lambda_.AssetCode:
-    """The asset's hash is over what determines it: the lock is fully pinned, so the wheels follow from it."""
+    """The asset's hash covers its inputs: the lock is fully pinned, so it determines the wheels."""
     compiled = _compiler(built_for) is not None
     facts = f"{built_for.python}|{built_for.machine}|{PROVIDED}|{UNUSED}|{compiled}|".encode()
     return lambda_.Code.from_asset(
@@ -178,7 +178,7 @@ def function_sources(built_for: Platform) -> lambda_.AssetCode:
 
 
 def _bundling(build: Callable[[Path], None], *, name: str) -> BundlingOptions:
-    """``name`` counts in an asset's hash where that is over its sources."""
+    """``name`` is part of the asset's hash where the hash covers its sources."""
     return BundlingOptions(
         image=DockerImage.from_registry("never-pulled"), command=[name], local=_LocalBundling(build)
     )

@@ -1,4 +1,4 @@
-"""What is done after a session: the queue of sessions that have ended, and the function that works it off."""
+"""The clean-up of ended sessions: their queue, and the function that processes it."""
 
 from typing import Final
 
@@ -19,24 +19,24 @@ from session_store.schema import BusEnv, CleanupEnv
 
 TIMEOUT: Final = Duration.minutes(5)
 VISIBILITY: Final = Duration.seconds(6 * TIMEOUT.to_seconds())
-"""Six times the function's timeout, as AWS advises for queues that a function reads."""
+"""Six times the function's timeout, as AWS recommends for queues that trigger a function."""
 
 DELIVERIES: Final = 10
-"""Before a message is given up: five hours for an authorization server to come back, or ten runs' worth of
-children."""
+"""Before a message is dead-lettered: five hours for an authorization server to recover, or ten runs to
+delete children."""
 
 LATE: Final = Duration.hours(1)
-"""Two deliveries that failed, or more sessions ending than are cleaned up."""
+"""Either two deliveries failed, or sessions end faster than they are cleaned up."""
 
 BATCH: Final = 1
-"""A session with a million children keeps no other waiting."""
+"""So that a session with a million children does not delay any other."""
 
 MAX_CONCURRENCY: Final = 10
-"""Sessions cleaned up at once: when many end together, their callers' neighbours keep their throughput."""
+"""Sessions cleaned up at once: limits the throughput that is taken from callers when many end together."""
 
 
 class CleanupQueue(Construct):
-    """Messages are sent by the stream's consumer as sessions end here."""
+    """The stream consumer sends a message for each session that ends in this region."""
 
     def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         super().__init__(scope, construct_id)
@@ -56,10 +56,14 @@ class CleanupQueue(Construct):
             visibility=VISIBILITY,
             gives_up_to=sqs.DeadLetterQueue(queue=self.dead_letters, max_receive_count=DELIVERIES),
         )
-        shared.alarms.on_depth(self.dead_letters, "cleanup", says="the clean-up after a session was given up")
+        shared.alarms.on_depth(
+            self.dead_letters,
+            "cleanup",
+            says="the clean-up of a session failed in every attempt and is in the dead-letter queue",
+        )
         shared.alarms.add(
             "cleanup-late",
-            says="the clean-up after a session waits",
+            says="the clean-up of ended sessions is more than an hour behind",
             metric=self.queue.metric_approximate_age_of_oldest_message(period=LONG, statistic="Maximum"),
             above=LATE.to_seconds(),
         )
@@ -80,7 +84,7 @@ class ExpiryCleanup(TableFunction):
             construct_id,
             shared=shared,
             package="expiry_cleanup",
-            description="the clean-up after sessions",
+            description="clean up after ended sessions",
             timeout=TIMEOUT,
             environment={
                 BusEnv.EVENT_BUS_NAME.value: session_events.bus.event_bus_name,

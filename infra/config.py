@@ -1,4 +1,4 @@
-"""Every knob of a deployment, read once from CDK context and judged before a construct exists."""
+"""Every setting of a deployment, read once from CDK context and validated before any construct exists."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -58,9 +58,9 @@ class Config:
     stage: str = option(
         "stage",
         parse=matching(STAGE),
-        allowed="[a-z][a-z0-9]*, at most 20 long",
+        allowed="lower-case letters and digits, a letter first, at most 20",
         default="dev",
-        about="names stacks, tables and the bus",
+        about="part of the names of stacks, tables, functions, queues and the bus",
     )
     profile: Profile = option(
         "profile",
@@ -68,79 +68,85 @@ class Config:
         allowed="dev or prod",
         dev="dev",
         prod="prod",
-        about="which defaults; `prod` where the stage is",
+        about="which defaults apply; `prod` if the stage is `prod`",
     )
     regions: tuple[str, ...] = option(
         "regions",
         parse=regions,
         allowed="distinct AWS regions of one partition, from 1 to 10",
         default="us-east-1",
-        about="the primary first; more than one makes global tables",
+        about="the primary region first; with more than one, the tables are global tables",
     )
     account: str | None = option(
         "account",
         parse=optional(matching(ACCOUNT)),
         allowed="12 digits, or unset",
         default="",
-        about="unset: the CLI's own",
+        about="the AWS account; if unset, the CLI's own",
     )
     target: Target = option(
         "target",
         parse=member(Target),
         allowed="cloud or local",
         default="cloud",
-        about="`local`: what the emulator on this machine gets",
+        about="where it is deployed; `local` is the emulator on this machine",
     )
 
-    # what is kept
+    # data
     retain: bool = _flag(
-        "retain", dev=False, prod=True, about="tables, logs, keys outlive the stack; deletion protection"
+        "retain",
+        dev=False,
+        prod=True,
+        about="tables, logs, buckets and keys outlive their stack; tables have deletion protection",
     )
     encryption: Encryption = option(
         "encryption",
         parse=member(Encryption),
         allowed="aws_owned, aws_managed or customer_managed",
         default="aws_owned",
-        about="whose key; `customer_managed` makes one, with a replica in each region",
+        about="whose key encrypts data at rest; `customer_managed` creates one, replicated to each region",
     )
     consistency: str = option(
         "consistency",
         parse=matching(CONSISTENCY),
-        allowed="eventual: a global table in strong mode has neither TTL nor transactions",
+        allowed="eventual (a global table with strong consistency has neither TTL nor transactions)",
         default="eventual",
-        about="of the global table",
+        about="consistency of the global tables",
     )
     status_shards: int = _whole(
-        "statusShards", 4, low=1, high=64, about="partitions of a status in the status/ttl index"
+        "statusShards", 4, low=1, high=64, about="partitions per status in the status/ttl index"
     )
     large_payloads: bool = _flag(
         "largePayloads",
         dev=True,
         prod=True,
-        about="a bucket for payloads above 300 KB; without it they are refused",
+        about="store payloads above 300 KB in a bucket; without it they are refused",
     )
     audit_retention_days: int = _whole(
-        "auditRetentionDays", 90, low=1, high=3650, about="how long an audit row lives"
+        "auditRetentionDays", 90, low=1, high=3650, about="how long an audit row is kept"
     )
     audit_digested: tuple[Attribute, ...] = option(
         "auditDigested",
         parse=each(kept),
         allowed=f"a list of {', '.join(KEPT)}",
         default=list(PAYLOADS),
-        about="attributes that the audit tells by size and SHA-256 alone",
+        about="attributes that the audit records only by size and SHA-256",
     )
     audit_export: ExportSchedule = option(
         "auditExport",
         parse=member(ExportSchedule),
-        allowed="none, daily, weekly or monthly; more often than auditRetentionDays",
+        allowed="none, daily, weekly or monthly; an interval shorter than auditRetentionDays",
         default="none",
-        about="how often the audit table is exported to a bucket, whole",
+        about="how often the whole audit table is exported to a bucket",
     )
     audit_export_retention_days: int = _whole(
         "auditExportRetentionDays", 2557, low=1, high=36_500, about="how long an export is kept"
     )
     kinesis_stream: bool = _flag(
-        "kinesisStream", dev=False, prod=False, about="every change of the session table, in Kinesis too"
+        "kinesisStream",
+        dev=False,
+        prod=False,
+        about="also send every change of the session table to a Kinesis stream",
     )
     log_retention_days: int = option(
         "logRetentionDays",
@@ -151,145 +157,167 @@ class Config:
         about="how long logs are kept",
     )
 
-    # who may call, and how much
+    # access
     auth: Callers = option(
         "auth",
         parse=member(Callers),
         allowed="iam or jwt",
         default="iam",
-        about="how callers say who they are: by signatures (SigV4), or by bearer tokens of one issuer",
+        about="how callers authenticate: `iam` by SigV4 signatures, `jwt` by bearer tokens of one issuer",
     )
     jwt_issuer: str | None = option(
         "jwtIssuer",
         parse=optional(matching(ISSUER)),
-        allowed="an https URL without query, with auth=jwt; with target=local also http on loopback",
+        allowed=(
+            "an https URL without query (required with auth=jwt, else unset); "
+            "with target=local also http on loopback"
+        ),
         default="",
-        about="who issues the tokens: their `iss`, character by character",
+        about="the issuer of the tokens; has to equal their `iss` exactly",
     )
     jwt_audience: tuple[str, ...] = option(
         "jwtAudience",
         parse=each(matching(AUDIENCE)),
-        allowed="a list of names without space, with auth=jwt",
+        allowed="a list of names without space (required with auth=jwt, else unset)",
         default="",
-        about="whom a token's `aud` must name, one of them",
+        about="audiences, one of which a token's `aud` has to contain",
     )
     jwt_jwks_uri: str | None = option(
         "jwtJwksUri",
         parse=optional(matching(ENDPOINT)),
-        allowed="an https URL, with auth=jwt, or unset; with target=local also http on loopback",
+        allowed="an https URL, only with auth=jwt, or unset; with target=local also http on loopback",
         default="",
-        about="where the issuer's keys are; unset: `<jwtIssuer>/.well-known/jwks.json`",
+        about="where the issuer's keys are; if unset, `<jwtIssuer>/.well-known/jwks.json`",
     )
     jwt_algorithms: tuple[Algorithm, ...] = option(
         "jwtAlgorithms",
         parse=algorithms,
         allowed=f"a list of {', '.join(Algorithm)}",
         default="RS256",
-        about="how tokens may be signed",
+        about="accepted signature algorithms of tokens",
     )
     jwt_organisation_claim: str = option(
         "jwtOrganisationClaim",
         parse=matching(CLAIM),
-        allowed="the name of a claim: up to 128 characters, without space and comma",
+        allowed="the name of a claim: up to 128 characters without space or comma",
         default="org_id",
-        about="which claim, with the issuer, makes the tenant",
+        about="the claim that makes the tenant, together with the issuer",
     )
     delegates: tuple[str, ...] = option(
         "delegates",
         parse=delegates,
-        allowed="a list of <account>:user/<name>, <account>:role/<name> or *; with auth=iam",
+        allowed="a list of <account>:user/<name>, <account>:role/<name> or *; only with auth=iam",
         default="",
-        about="principals that may name an end user in Session-Subject",
+        about="principals that may name an end user in `Session-Subject`",
     )
     caller_accounts: tuple[str, ...] = option(
         "callerAccounts",
         parse=each(matching(ACCOUNT)),
-        allowed="a list of 12-digit accounts; with auth=iam",
+        allowed="a list of 12-digit accounts; only with auth=iam",
         default="",
-        about="other accounts whose principals may call, where their policies let them",
+        about="other accounts whose principals may call, if their own policies allow it",
     )
-    web_acl: bool = _flag("webAcl", dev=False, prod=True, about="an AWS WAF web ACL before the API")
+    web_acl: bool = _flag("webAcl", dev=False, prod=True, about="an AWS WAF web ACL in front of the API")
     web_acl_rate: int = _whole(
-        "webAclRate", 10_000, low=10, high=20_000_000, about="requests in five minutes from one address"
+        "webAclRate",
+        10_000,
+        low=10,
+        high=20_000_000,
+        about="requests that one address may send in five minutes before the web ACL blocks it",
     )
     throttling_rate: int = _whole(
         "throttlingRate", 500, low=1, high=10_000, about="requests per second that the API admits"
     )
-    throttling_burst: int = _whole("throttlingBurst", 1_000, low=1, high=10_000, about="and at once")
+    throttling_burst: int = _whole(
+        "throttlingBurst", 1_000, low=1, high=10_000, about="requests that the API admits in a burst"
+    )
 
-    # the ends of sessions
+    # sessions' ends
     cleanup_delay_seconds: int = _whole(
-        "cleanupDelaySeconds", 60, low=0, high=900, about="between the end of a session and the clean-up"
+        "cleanupDelaySeconds",
+        60,
+        low=0,
+        high=900,
+        about="delay between the end of a session and its clean-up",
     )
     expiring_within_seconds: int = _whole(
-        "expiringWithinSeconds", 900, low=60, high=86_400, about="how long before it an end is told of"
+        "expiringWithinSeconds",
+        900,
+        low=60,
+        high=86_400,
+        about="how long before its expiry a session is announced on the bus",
     )
     credential_prefix: str = option(
         "credentialPrefix",
         parse=matching(SECRET),
-        allowed="the beginning of a secret's name, at most 128 long, without a slash at its ends",
+        allowed="the prefix of a secret's name, at most 128 characters, without a leading or trailing slash",
         default=names.credential_prefix("{stage}"),
-        about="below it lie the secrets that sessions name",
+        about="prefix of the secrets that sessions may name",
     )
     revocation_endpoint: str | None = option(
         "revocationEndpoint",
         parse=optional(matching(ENDPOINT)),
         allowed="an https URL, or unset; with target=local also http on loopback",
         default="",
-        about="RFC 7009: where the tokens in them are revoked after a session",
+        about="where the tokens in those secrets are revoked after a session's end (RFC 7009)",
     )
     revocation_client_secret: str | None = option(
         "revocationClientSecret",
         parse=optional(matching(SECRET)),
-        allowed="a secret's name below the prefix, at most 128 long, or unset",
+        allowed="a secret's name below the prefix, at most 128 characters, or unset",
         default="",
-        about="who the store is to that endpoint",
+        about="secret with the client id and secret that the store sends to that endpoint",
     )
 
-    # the cache
+    # cache
     dax_nodes: int = _whole(
         "daxNodes",
         0,
         low=0,
         high=_MOST_DAX_NODES,
-        about="nodes of the DAX cluster: 0 is none, production takes 3",
+        about="nodes of the DAX cluster; 0 for none, 3 for production",
     )
     dax_node_type: str = option(
         "daxNodeType",
         parse=matching(DAX_NODE),
         allowed="a node type such as dax.t3.small",
         default="dax.t3.small",
-        about="of each node",
+        about="node type of the DAX cluster",
     )
     dax_record_ttl_seconds: int = _whole(
-        "daxRecordTtlSeconds", 3, low=1, high=60, about="how long the cache may serve what it has"
+        "daxRecordTtlSeconds", 3, low=1, high=60, about="how long the cache keeps an item"
     )
     egress: Egress = option(
         "egress",
         parse=member(Egress),
-        allowed="isolated or nat; nat where there are DAX nodes and several regions",
+        allowed="isolated or nat; nat where there are both DAX nodes and several regions",
         default="isolated",
-        about="what the API's function reaches from beside the cache",
+        about="what the API's function can reach from the cache's VPC",
     )
 
-    # what people watch
-    alarm_topic: bool = _flag("alarmTopic", dev=False, prod=True, about="alarms go to a topic in each region")
+    # monitoring
+    alarm_topic: bool = _flag(
+        "alarmTopic", dev=False, prod=True, about="send alarms to an SNS topic in each region"
+    )
     alarm_emails: tuple[str, ...] = option(
         "alarmEmails",
         parse=each(matching(EMAIL)),
-        allowed="a list of addresses; with alarmTopic",
+        allowed="a list of addresses; only with alarmTopic",
         default="",
-        about="who is subscribed to it",
+        about="addresses subscribed to the topics",
     )
     runbook: str = option(
         "runbook",
         parse=matching(RUNBOOK),
-        allowed="where docs/operations.md is published: up to 200 characters, without space and #",
+        allowed="a path or URL of up to 200 characters, without space and #",
         default="docs/operations.md",
-        about="each alarm names its section there",
+        about="where docs/operations.md is published; each alarm links to its section there",
     )
     route_metrics: bool = _flag(
-        "routeMetrics", dev=False, prod=True, about="API Gateway's metrics by route, at CloudWatch's price"
+        "routeMetrics",
+        dev=False,
+        prod=True,
+        about="API Gateway's metrics by route, each billed by CloudWatch",
     )
     census_minutes: int = option(
         "censusMinutes",
@@ -297,7 +325,7 @@ class Config:
         allowed="a whole number from 0 to 1440",
         dev=0,
         prod=60,
-        about="how often living sessions are counted; 0 is never, each time has its price",
+        about="how often living sessions are counted; 0 for never; each count is billed",
     )
 
     @property
@@ -306,7 +334,7 @@ class Config:
 
     @property
     def replicas(self) -> tuple[str, ...]:
-        """The regions beside the primary."""
+        """The regions other than the primary."""
         return self.regions[1:]
 
     @property
@@ -335,7 +363,7 @@ class Config:
 
     @property
     def revokes(self) -> bool:
-        """Tokens that sessions name are read and revoked; the local stack is told later where."""
+        """Whether the clean-up revokes tokens. Always in the local stack, which sets the endpoint later."""
         return self.revocation_endpoint is not None or self.is_local
 
     @property

@@ -1,4 +1,4 @@
-"""What a setting may be: the closed choices, and the forms of names, addresses and endpoints."""
+"""Values that settings may have: enumerations, and patterns of names, addresses and endpoints."""
 
 import re
 from enum import StrEnum
@@ -22,10 +22,10 @@ LOG_RETENTION: Final = {
 """The retention periods offered, in days; CloudWatch Logs accepts only certain ones."""
 
 CONSISTENCY: Final = re.compile("eventual")
-"""Of a global table: the other is strong, without TTL and transactions, and both hold this store up."""
+"""Of a global table. Strong consistency supports neither TTL nor transactions, and the store needs both."""
 
 KEPT: Final = (*PAYLOADS, Attribute.STATE, Attribute.PROTOCOL, Attribute.CREDENTIAL_REFS)
-"""The attributes that hold what callers keep; the audit may tell of them by a digest."""
+"""The attributes that hold callers' data; the audit can record them by digest."""
 
 ANYONE: Final = "*"
 MOST_REGIONS: Final = 10
@@ -51,21 +51,21 @@ DAX_NODE: Final = re.compile(r"dax\.[a-z][0-9][a-z]*\.[a-z0-9]+")
 
 
 class Profile(StrEnum):
-    """Which defaults a deployment has: cheap and destroyable, or kept and watched."""
+    """Which defaults a deployment has: cheap and disposable, or retained and monitored."""
 
     DEV = "dev"
     PROD = "prod"
 
 
 class Target(StrEnum):
-    """Where the functions will run: in AWS, or in the emulator on this machine."""
+    """Where the functions run: in AWS, or in the emulator on this machine."""
 
     CLOUD = "cloud"
     LOCAL = "local"
 
 
 class Algorithm(StrEnum):
-    """Of tokens' signatures; of none that whoever verifies could make as well."""
+    """Signature algorithms of tokens: asymmetric ones only, so that a verifier cannot sign."""
 
     RS256 = "RS256"
     RS384 = "RS384"
@@ -88,7 +88,7 @@ class Encryption(StrEnum):
 
 
 class Egress(StrEnum):
-    """What the functions beside a cache reach: endpoints within the VPC, or the internet too."""
+    """What a function in the cache's VPC can reach: VPC endpoints only, or the internet too."""
 
     ISOLATED = "isolated"
     NAT = "nat"
@@ -102,12 +102,12 @@ class ExportSchedule(StrEnum):
 
     @property
     def days(self) -> int:
-        """The longest time between two exports; 0 where there are none."""
+        """The longest interval between two exports; 0 without exports."""
         return {"none": 0, "daily": 1, "weekly": 7, "monthly": 31}[self.value]
 
 
 def regions(value: object) -> tuple[str, ...]:
-    """Known ones alone: of any other CDK knows neither the partition nor the rest."""
+    """Only known regions: for others CDK knows neither the partition nor other facts."""
     named = tuple(map(matching(REGION), items(value)))
     if not 1 <= len(named) <= MOST_REGIONS or len(set(named)) != len(named):
         raise ValueError(value)

@@ -10,19 +10,22 @@ _HEAD: Final = """\
 <!-- Written by `make configuration` from infra/config.py. -->
 # Configuration
 
-Every setting of a deployment is CDK context: `-c name=value`, or a key of `context` in `cdk.json`, where
-lists may be JSON. All are optional. They are judged before anything is built; a wrong value, or a name that
-no setting has, fails the synthesis and says what is allowed.
+Every setting of a deployment is CDK context: pass it as `-c name=value`, or keep it under `context` in
+`cdk.json`. A list is separated by commas, or JSON in `cdk.json`. All settings are optional. They are
+validated before anything is built: a wrong value or an unknown name fails the synthesis with a message that
+says what is allowed.
 
-Two profiles hold the defaults. `dev` is cheap and goes with its stack; `prod` is kept, guarded and watched.
-`stage=prod` has the profile `prod`; any other stage has it by `-c profile=prod`.
+The defaults depend on the profile. `dev` is cheap and is deleted with its stack. `prod` keeps its data, has a
+web ACL and sends alarms. The stage `prod` has the profile `prod`; give it to any other stage with
+`-c profile=prod`. [deployment.md](deployment.md#upgrade) says which settings have consequences when you
+change them.
 
-| context | dev | prod | allowed | |
+| setting | default in dev | default in prod | allowed | meaning |
 |---|---|---|---|---|
 """
 
 _SETS: Final = """
-Two sets to start from:
+To start with, a cheap stage and a production stage:
 
     npx cdk deploy --all -c stage=dev
     npx cdk deploy --all -c stage=prod -c regions=us-east-1,eu-west-1 -c encryption=customer_managed \\

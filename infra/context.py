@@ -1,4 +1,4 @@
-"""CDK context as this app reads it: each value parsed, or refused by name."""
+"""CDK context as this app reads it: each value is parsed, or refused with its name."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ M = TypeVar("M", bound=StrEnum)
 
 
 class ConfigError(ValueError):
-    """A context value that no deployment can have; names the value and what is allowed."""
+    """An invalid context value; the message has its name, the value and what is allowed."""
 
     def __init__(self, name: str, value: object, *, allowed: str) -> None:
         super().__init__(f"context '{name}' must be {allowed}, got {value!r}")
@@ -50,7 +50,7 @@ def member(members: type[M]) -> Callable[[object], M]:
 
 
 def items(value: object) -> tuple[str, ...]:
-    """A JSON list of strings, or the same separated by commas."""
+    """A JSON list of strings, or strings separated by commas."""
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list):
         raise ValueError(value)  # noqa: TRY004 - ConfigError is made of ValueErrors alone

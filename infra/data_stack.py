@@ -1,4 +1,4 @@
-"""The tables, in the primary region with replicas in every other: sessions, and the audit beside them."""
+"""The session table and the audit table, in the primary region with replicas in every other."""
 
 from collections.abc import Mapping
 from typing import TypedDict
@@ -31,7 +31,7 @@ class _Common(TypedDict):
 
 
 class DataStack(Stack):
-    """``key_arns``, by region: the keys of our own, where there are any."""
+    """``key_arns``: the customer-managed keys by region, if any."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class DataStack(Stack):
             "Sessions",
             table_name=config.table_name,
             global_secondary_indexes=[_index(index) for index in schema.INDEXES],
-            # Here alone: a replica here sees what the other regions write, and each would tell of all of it.
+            # Only here: this replica gets all regions' writes, so a second stream would repeat them.
             kinesis_stream=self.changes,
             **common,
         )
@@ -78,7 +78,7 @@ class DataStack(Stack):
 
 
 def _changes(scope: Construct, *, key: kms.IKey | None) -> kinesis.Stream:
-    """Every change once more, for the owner's own consumers; it holds nothing that the table lacks."""
+    """A stream of all changes for consumers of the owner's own. It holds no data that is not in the table."""
     return kinesis.Stream(
         scope,
         "Changes",
@@ -95,10 +95,10 @@ def _common(config: Config, *, encryption: dynamodb.TableEncryptionV2) -> _Commo
         "partition_key": _key(schema.Attribute.PK),
         "sort_key": _key(schema.Attribute.SK),
         "billing": dynamodb.Billing.on_demand(),
-        # From creation on: a consumer misses no change made before it, and a first replica, which needs
-        # the stream, is then the only change of its deployment.
+        # From creation on: a consumer deployed later misses no change, and adding the first replica, which
+        # needs the stream, is then the only change of its deployment.
         "dynamo_stream": dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
-        # The emulator's reaper deletes without the stream record that DynamoDB writes for an expired item.
+        # The emulator's TTL deletes items without the stream record that DynamoDB writes.
         "time_to_live_attribute": None if config.is_local else schema.Attribute.TTL.value,
         "encryption": encryption,
         "deletion_protection": config.retain,

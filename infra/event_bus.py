@@ -1,4 +1,4 @@
-"""The bus that tells of sessions: SessionExpiringSoon, SessionEnded."""
+"""The event bus for SessionExpiringSoon and SessionEnded."""
 
 from aws_cdk import aws_events as events
 from constructs import Construct
@@ -7,7 +7,7 @@ from infra.config import Config
 
 
 class SessionEvents(Construct):
-    """Rules for it are the receivers' own; an event may come again, with the same ``detail.eventId``."""
+    """Consumers add their own rules. Delivery is at least once; duplicates share ``detail.eventId``."""
 
     def __init__(self, scope: Construct, construct_id: str, *, config: Config) -> None:
         super().__init__(scope, construct_id)
@@ -15,5 +15,5 @@ class SessionEvents(Construct):
             self,
             "Bus",
             event_bus_name=config.event_bus_name,
-            description="Session store: what happens to sessions",
+            description="Session store: events about sessions",
         )

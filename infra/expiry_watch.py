@@ -1,4 +1,4 @@
-"""The function that each minute ends tasks that nobody came for, and tells which sessions end soon."""
+"""The function that every minute ends overdue tasks and announces expiring sessions."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from session_store.schema import BusEnv, WatchEnv
 
 EVERY: Final = Duration.minutes(1)
 TIMEOUT: Final = Duration.seconds(55)
-"""Below the schedule's step, so that two runs seldom tell of one session at once."""
+"""Below the schedule's interval, so that two runs seldom overlap and announce a session twice."""
 
 
 class ExpiryWatch(TableFunction):
@@ -30,7 +30,7 @@ class ExpiryWatch(TableFunction):
             construct_id,
             shared=shared,
             package="expiry_watch",
-            description="word of sessions that are about to end",
+            description="announce expiring sessions and end overdue tasks",
             timeout=TIMEOUT,
             environment={
                 BusEnv.EVENT_BUS_NAME.value: session_events.bus.event_bus_name,
@@ -40,4 +40,4 @@ class ExpiryWatch(TableFunction):
         self.allow("dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self.table_arn)
         self.allow("dynamodb:Query", on=self.indexes_arn)
         session_events.bus.grant_put_events_to(self.role)
-        run_every(EVERY, self, about="look for sessions that are about to end")
+        run_every(EVERY, self, about="announce expiring sessions and end overdue tasks")

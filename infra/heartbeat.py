@@ -1,4 +1,4 @@
-"""The function that writes each minute, so that there is always something to replicate."""
+"""The function that writes every minute, so that there is always something to replicate."""
 
 from typing import Final
 
@@ -14,13 +14,13 @@ from session_store.schema import heartbeat_pk
 EVERY: Final = Duration.minutes(1)
 TIMEOUT: Final = Duration.seconds(15)
 MISSED: Final = 5
-"""Minutes without a beat: one that failed, or came a second late, is made good by the next."""
+"""Minutes without a heartbeat; a single one that fails or is late is harmless."""
 
 
 class Heartbeat(TableFunction):
-    """With one region too: there it is the canary of the write path.
+    """In a deployment with one region it is the canary of the write path.
 
-    It may put the item of its own region alone. The emulator takes that condition and does not judge it.
+    It may put only the item of its own region. The emulator accepts that condition without enforcing it.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
@@ -29,7 +29,7 @@ class Heartbeat(TableFunction):
             construct_id,
             shared=shared,
             package="heartbeat",
-            description="a sign of life of this region",
+            description="write the heartbeat of this region",
             timeout=TIMEOUT,
             environment={},
         )
@@ -43,9 +43,9 @@ class Heartbeat(TableFunction):
         rule = run_every(EVERY, self, about="write the heartbeat of this region")
         silent = self.alarms.on_silence(
             "heartbeat-silent",
-            says="there is no heartbeat: nothing tells whether the region takes writes and replicates them",
+            says="no heartbeat for five minutes: the region may not take or replicate writes",
             metric=self.alarms.counted(Metric.HEARTBEATS, by="heartbeat", period=EVERY),
             periods=MISSED,
         )
-        # In a fresh stack it then waits for a minute or two, not for all that is made between the two.
+        # So that in a new stack it is raised for a minute or two, not until the rest of the stack exists.
         silent.node.add_dependency(rule)

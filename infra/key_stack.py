@@ -1,7 +1,7 @@
-"""One region's copy of the key that encrypts data at rest, in a stack that is there before any of them.
+"""The key that encrypts data at rest in one region, in a stack that is deployed before all others.
 
-The primary region has the key itself, every other one a replica of it: a multi-Region key, with the same
-key material and one id.
+The primary region has the key itself, every other region a replica: a multi-Region key, with the same key
+material and one id.
 """
 
 from typing import Final
@@ -19,7 +19,7 @@ ALARM_ACTIONS: Final = ("kms:Decrypt", "kms:GenerateDataKey")
 
 
 class KeyStack(Stack):
-    """``primary`` is the stack of the primary region; None: this is it."""
+    """``primary`` is the stack of the primary region, or None if this is it."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class KeyStack(Stack):
         alias = kms.CfnAlias(
             self, "Alias", alias_name=f"alias/session-store-{config.stage}", target_key_id=self.key_arn
         )
-        # It would stand in the way of the next stack of this stage; a key that is kept is found by its id.
+        # A retained alias would block the next stack of this stage; a retained key can be found by its id.
         alias.apply_removal_policy(RemovalPolicy.DESTROY)
 
     def _primary_key(self, config: Config) -> str:
@@ -54,7 +54,7 @@ class KeyStack(Stack):
         return key.key_arn
 
     def _replica_key(self, config: Config, *, of: str) -> str:
-        """It rotates with the primary key, at once; its policy is its own."""
+        """It rotates together with the primary key, but has its own policy."""
         key = kms.CfnReplicaKey(
             self,
             "Key",
@@ -66,7 +66,7 @@ class KeyStack(Stack):
         return key.attr_arn
 
     def _policy(self, config: Config) -> iam.PolicyDocument:
-        """Who may use the key is told by the roles' own policies; services that have none are told here."""
+        """Roles get access to the key by their own policies; services without a role get it here."""
         account = {"aws:SourceAccount": self.account}
         alarms = self._arn("cloudwatch", f"alarm:session-store-{config.stage}-*")
         groups = (

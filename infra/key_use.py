@@ -1,4 +1,4 @@
-"""What a service does with a key for one who writes and reads what is under it."""
+"""KMS actions that a service needs to encrypt and decrypt data on behalf of a role."""
 
 from typing import Final
 
@@ -11,4 +11,4 @@ BOTH_WAYS: Final = (
     "kms:ReEncryptFrom",
     "kms:ReEncryptTo",
 )
-"""Of a table by DynamoDB, of a log group by CloudWatch Logs: as CDK grants it, wildcards spelled."""
+"""As CDK grants them for DynamoDB and CloudWatch Logs, with its wildcards spelled out."""

@@ -1,4 +1,4 @@
-"""What every function has: its role, its logs, its dependencies, an alarm where it is throttled."""
+"""What every function has: a role, a log group, dependencies, and an alarm on throttles."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from infra.config import Config
 from session_store.metric_names import namespace_of, service_of
 
 MEMORY_MIB: Final = 1024
-"""CPU grows with memory; a cold start is mostly imports."""
+"""CPU scales with memory, and a cold start is mostly imports."""
 
 INTERFACE_ACTIONS: Final = (
     "ec2:AssignPrivateIpAddresses",
@@ -31,19 +31,19 @@ INTERFACE_ACTIONS: Final = (
     "ec2:DescribeSubnets",
     "ec2:UnassignPrivateIpAddresses",
 )
-"""What Lambda asks for in the name of a function that stands in a VPC."""
+"""What Lambda needs from the role of a function in a VPC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
-    """What the constructs of one region's stack have in common."""
+    """What the constructs of one region's stack share."""
 
     config: Config
     dependencies: lambda_.ILayerVersion
-    """The layer that every function stands on."""
+    """The layer that every function uses."""
     alarms: Alarms
     key: kms.IKey | None
-    """What encrypts data at rest here, where it is a key of our own."""
+    """The customer-managed key that encrypts data at rest here, if any."""
 
 
 def dependencies_layer(
@@ -61,7 +61,7 @@ def dependencies_layer(
 
 
 class LoggedFunction(Construct):
-    """Runs the handler of ``package``, a folder of ``lambdas/``. It may do nothing but log until allowed."""
+    """Runs the handler of ``package``, a folder of ``lambdas/``. It may only log until allowed more."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class LoggedFunction(Construct):
         layers: Sequence[lambda_.ILayerVersion] = (),
         placement: Placement | None = None,
     ) -> None:
-        """``layers``: what only this function imports, beside the dependencies of all."""
+        """``layers``: dependencies of this function only, in addition to the shared ones."""
         super().__init__(scope, construct_id)
         config = shared.config
         self.package = package
@@ -90,7 +90,7 @@ class LoggedFunction(Construct):
             removal_policy=config.removal,
             encryption_key=shared.key,
         )
-        # A role of our own: the one CDK makes carries a managed policy over every log group of the account.
+        # CDK's own role would have a managed policy on every log group of the account.
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         log_group.grant_write(self.role)
         self.function = lambda_.Function(
@@ -117,21 +117,21 @@ class LoggedFunction(Construct):
         self.alarms.on_throttles(self.function, service_of(package))
 
     def allow(self, *actions: str, on: str, where: Mapping[str, Mapping[str, object]] | None = None) -> None:
-        """Let the function do these actions on one resource, under the conditions of ``where``."""
+        """Allow the function these actions on one resource, under the conditions of ``where``."""
         self.role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=[on], conditions=where))
 
     def allow_key(self, *actions: str, through: str) -> None:
-        """Let a service use the key of our own, where there is one, for what the function asks of it."""
+        """Allow a service to use the customer-managed key, if any, on behalf of the function."""
         if self._key is None:
             return
         service = f"{through}.{Stack.of(self).region}.amazonaws.com"
         self.allow(*actions, on=self._key.key_arn, where={"StringEquals": {"kms:ViaService": service}})
 
     def _let_lambda_connect(self) -> None:
-        """Lambda makes network interfaces in the role's name; the function's own code may not."""
+        """Lambda creates network interfaces with the function's role; the function's code may not."""
         for effect, conditions in (
             (iam.Effect.ALLOW, None),
-            # Present exactly in what code of a function asks for.
+            # Present only in requests that a function's code makes.
             (iam.Effect.DENY, {"Null": {"lambda:SourceFunctionArn": "false"}}),
         ):
             self.role.add_to_policy(

@@ -1,6 +1,6 @@
-"""cdk-nag over every stack, and each finding that we accept with the reason why.
+"""cdk-nag over every stack, and the findings that are accepted, each with its reason.
 
-Removing one entry makes the synthesis fail; a test does just that.
+Removing one entry makes the synthesis fail; a test verifies that.
 """
 
 from collections.abc import Iterable
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 NO_ACCESS_LOG: Final = (
-    "A log of each access would be one more bucket of who did what, kept and paid for by everybody; "
-    "who has to prove who read switches on CloudTrail's data events, which are off by default."
+    "Access logs would be one more bucket that everybody keeps and pays for; where reads have to be "
+    "proven, CloudTrail's data events do that, which are off by default."
 )
 
 
 def acknowledged(stack: Stack, *, config: Config) -> dict[str, str]:
-    """The findings in a stack that stand, by id, each with its reason."""
+    """The accepted findings in a stack, by id, each with its reason."""
     match stack:
         case DataStack():
             return _of_data(stack, config=config)
@@ -40,14 +40,16 @@ def acknowledged(stack: Stack, *, config: Config) -> dict[str, str]:
 def _of_data(stack: DataStack, *, config: Config) -> dict[str, str]:
     reasons: dict[str, str] = {}
     if stack.changes is not None and config.encryption is Encryption.CUSTOMER_MANAGED:
-        reasons["AwsSolutions-KDS3"] = "The key is one of the account owner's own, as everywhere."
+        reasons["AwsSolutions-KDS3"] = "The key is customer-managed, as everywhere in this deployment."
     export = stack.audit_export
     if export is not None:
         bucket = stack.get_logical_id(cast("CfnElement", export.bucket.node.default_child))
         reasons |= {
-            f"AwsSolutions-IAM5[Resource::<{bucket}.Arn>/{PREFIX}/*]": "Each export has its own keys.",
-            "AwsSolutions-S1": f"DynamoDB alone writes here, by schedule. {NO_ACCESS_LOG}",
-            "AwsSolutions-SQS3": "The schedule's dead letters: they lie in a dead-letter queue.",
+            f"AwsSolutions-IAM5[Resource::<{bucket}.Arn>/{PREFIX}/*]": (
+                "Each export has object keys of its own below this prefix."
+            ),
+            "AwsSolutions-S1": f"Only DynamoDB writes here, on a schedule. {NO_ACCESS_LOG}",
+            "AwsSolutions-SQS3": "This is the dead-letter queue of the schedule.",
         }
     return reasons
 
@@ -62,25 +64,27 @@ def _of_region(stack: RegionalStack, *, config: Config) -> dict[str, str]:
     bucket = stack.get_logical_id(cast("CfnElement", stack.audit_consumer.quarantine.node.default_child))
     quarantine = f"<{bucket}.Arn>/{QUARANTINE_PREFIX}*"
     reasons = {
-        f"AwsSolutions-IAM5[Resource::{quarantine}]": "Each record has a key of its own below this prefix.",
-        "AwsSolutions-SQS3": "The stream's dead letters: they lie in a dead-letter queue.",
-        "AwsSolutions-S1": f"Functions alone write here. {NO_ACCESS_LOG}",
-        f"AwsSolutions-IAM5[Resource::{table}/index/*]": "Query on every index of one table, nothing else.",
+        f"AwsSolutions-IAM5[Resource::{quarantine}]": "Each record has an object key of its own.",
+        "AwsSolutions-SQS3": "This is the dead-letter queue of the stream.",
+        "AwsSolutions-S1": f"Only functions write here. {NO_ACCESS_LOG}",
+        f"AwsSolutions-IAM5[Resource::{table}/index/*]": "Query on every index of one table, only.",
         "AwsSolutions-IAM5[Resource::*]": _of_any_resource(config),
         f"AwsSolutions-IAM4[Policy::{push_logs}]": "AWS prescribes it for API Gateway's log role.",
-        "AwsSolutions-L1": "The runtime is the one that the layer is built and tested for.",
-        "AwsSolutions-APIG2": "Methods with a body have a validator; the function judges all the rest.",
-        "AwsSolutions-APIG4": "/health alone needs no caller; it tells nothing but ok.",
-        "AwsSolutions-APIG6": "Execution logs would carry what sessions hold; access logs are on.",
+        "AwsSolutions-L1": "The layer is built and tested for this runtime.",
+        "AwsSolutions-APIG2": "Methods with a body have a validator; the function validates everything else.",
+        "AwsSolutions-APIG4": "Only /health is open; it answers nothing but ok.",
+        "AwsSolutions-APIG6": "Execution logs would contain session data; access logs are on.",
         "AwsSolutions-COG4": (
             "Callers are IAM principals and sign their requests (SigV4)."
             if config.auth is Callers.IAM
-            else "Callers show tokens of any OpenID provider, which the authorizer verifies."
+            else "The authorizer verifies tokens of any OpenID provider."
         ),
     }
     if stack.payloads is not None:
         payloads = stack.get_logical_id(cast("CfnElement", stack.payloads.bucket.node.default_child))
-        reasons[f"AwsSolutions-IAM5[Resource::<{payloads}.Arn>/*]"] = "Each payload has a key of its own."
+        reasons[f"AwsSolutions-IAM5[Resource::<{payloads}.Arn>/*]"] = (
+            "Each payload has an object key of its own."
+        )
     if not config.web_acl:
         reasons["AwsSolutions-APIG3"] = (
             "Calls are authenticated and throttled; a web ACL is the account owner's choice."
@@ -91,20 +95,20 @@ def _of_region(stack: RegionalStack, *, config: Config) -> dict[str, str]:
         )
     if config.is_local:
         for finding in ("AwsSolutions-SQS4", "AwsSolutions-S10"):
-            reasons[finding] = "The emulator speaks plain HTTP, on loopback alone."
+            reasons[finding] = "The emulator serves plain HTTP, on loopback only."
     else:
         reasons[f"AwsSolutions-IAM5[Resource::{table}/stream/*]"] = (
-            "A letter names its stream; one table's alone."
+            "A dead letter names its stream; all are streams of one table."
         )
     return reasons
 
 
 def _of_any_resource(config: Config) -> str:
-    reasons = ["X-Ray's actions know no resources."]
+    reasons = ["X-Ray's actions do not support resources."]
     if config.dax_nodes:
-        reasons.append("Lambda makes network interfaces, which have no name before; functions may not.")
+        reasons.append("Lambda creates network interfaces, which have no ARN before; function code may not.")
     if config.is_local:
-        reasons.append("The emulator judges requests to streams as if they named none.")
+        reasons.append("The emulator authorizes requests to streams as if they named no resource.")
     return " ".join(reasons)
 
 

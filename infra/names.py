@@ -1,7 +1,7 @@
-"""The names of the stacks and of what is in them, for what deploys them and for what looks for them.
+"""The names of stacks and of resources in them, for code that deploys them and code that looks them up.
 
-What a dashboard shows has a name as well: CloudWatch knows functions, queues and APIs by nothing else, and a
-stack cannot refer to what another region's stack made.
+What a dashboard shows needs a fixed name: CloudWatch identifies functions, queues and APIs by name, and a
+stack cannot refer to resources of another region's stack.
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from session_store.metric_names import service_of
 
 API_FUNCTION_OUTPUT: Final = "ApiFunctionName"
-"""Of a regional stack: the function behind its API, whose settings say where all else is."""
+"""Output of a regional stack: the function behind its API, whose environment names everything else."""
 
 CLEANUP_QUEUE: Final = "cleanup"
 CLEANUP_DEAD_LETTERS: Final = "cleanup-dead-letters"
@@ -46,12 +46,12 @@ def event_bus(stage: str) -> str:
 
 
 def credential_prefix(stage: str) -> str:
-    """What the names of the secrets of all tenants begin with, unless another prefix is configured."""
+    """The default prefix of the names of all tenants' secrets."""
     return f"session-store/{stage}"
 
 
 def web_acl_logs(stage: str) -> str:
-    """AWS WAF writes to log groups of this prefix alone."""
+    """AWS WAF only writes to log groups with this prefix."""
     return f"aws-waf-logs-session-store-{stage}"
 
 
@@ -68,7 +68,7 @@ def rest_api(stage: str) -> str:
 
 
 def function(stage: str, package: str) -> str:
-    """Of the function whose handler is in ``package``; at most 64 long, as Lambda has it."""
+    """Of the function whose handler is in ``package``; at most 64 characters, Lambda's limit."""
     return f"session-store-{stage}-{service_of(package)}"
 
 

@@ -1,6 +1,6 @@
-"""Settings of a deployment as data: what each is called in CDK context, what it may be, and what it is unset.
+"""Settings of a deployment as data: name in CDK context, allowed values, defaults, description.
 
-A setting is declared once, as a field of ``Config``; reading, refusing and documenting follow from that.
+A setting is declared once, as a field of ``Config``. Reading, validating and documenting it follow from that.
 """
 
 import dataclasses
@@ -18,12 +18,12 @@ T = TypeVar("T")
 
 _OPTION: Final = "option"
 _FOREIGN: Final = frozenset("@:")
-"""Some of them is in every name that CDK, its libraries and the CLI's look-ups read; in none of ours."""
+"""Every context name of CDK, its libraries and the CLI has one of these characters; ours have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """``dev`` and ``prod`` are what each profile has where nothing is set, as text or JSON would be given."""
+    """``dev`` and ``prod`` are the defaults of the profiles, in the form that context values have."""
 
     name: str
     parse: Callable[[object], Any]
@@ -46,10 +46,10 @@ def option(
     dev: object = None,
     prod: object = None,
 ) -> T:
-    """A field of a frozen configuration; one ``default``, or one for each profile.
+    """A field of a frozen configuration, with one ``default`` or one per profile.
 
-    ``{stage}`` in a default is the stage's name. Annotated as what ``parse`` makes, as the
-    fields of data classes are.
+    ``{stage}`` in a default stands for the stage's name. The return type is that of ``parse``, as for the
+    fields of data classes.
     """
     declared = Option(
         name=name,
@@ -64,7 +64,7 @@ def option(
 
 
 def options(configuration: type) -> Mapping[str, Option]:
-    """The declared options by the name of the field, in their order."""
+    """The declared options by field name, in order."""
     return {field.name: field.metadata[_OPTION] for field in dataclasses.fields(configuration)}
 
 
@@ -82,7 +82,7 @@ def read(configuration: type, node: "Node", *, profile: str, stage: str) -> Mapp
 
 
 def refuse_unknown(node: "Node", *, known: Iterable[str]) -> None:
-    """A misspelled option would be ignored, and its default deployed.
+    """Refuse unknown names: a misspelled setting would be ignored, and its default deployed.
 
     Raises:
         ConfigError

@@ -1,4 +1,4 @@
-"""The bucket of one region for payloads that are too large for an item."""
+"""The bucket of one region for payloads too large for an item."""
 
 from typing import Final
 
@@ -12,14 +12,14 @@ from infra.table_function import TableFunction
 from session_store.schema import PayloadEnv
 
 PAYLOAD_DAYS: Final = 100
-"""More than the 90 days that a session may live: of a living one no object is swept.
+"""More than the 90 days that a session may live, so that no object of a living session expires.
 
-An object is no older than its session, and its age counts from the last time that it was put.
+An object is no older than its session, and its age counts from when it was last put.
 """
 
 
 class PayloadBucket(Construct):
-    """The clean-up empties it session by session; the lifecycle takes what that missed."""
+    """The clean-up deletes objects session by session; the lifecycle deletes what that missed."""
 
     def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         super().__init__(scope, construct_id)
@@ -27,7 +27,7 @@ class PayloadBucket(Construct):
         self.bucket = bucket(self, "Bucket", config=shared.config, key=shared.key, lifecycle=[swept])
 
     def let_keep(self, function: TableFunction) -> None:
-        """Let a function put payloads here and get them."""
+        """Allow a function to put and get payloads."""
         self._tell(function)
         function.allow("s3:GetObject", "s3:PutObject", on=self.bucket.arn_for_objects("*"))
         function.allow_key("kms:Decrypt", "kms:GenerateDataKey", through="s3")

@@ -1,4 +1,4 @@
-"""Queues as all of ours are: kept for a fortnight, encrypted, reached by TLS alone."""
+"""How every queue is configured: 14 days of retention, encrypted, TLS only."""
 
 from typing import TYPE_CHECKING, Final, cast
 
@@ -26,7 +26,7 @@ def queue(
     visibility: Duration | None = None,
     gives_up_to: sqs.DeadLetterQueue | None = None,
 ) -> sqs.Queue:
-    """A key of our own is set on the resource: told of it, CDK would grant each role wildcards of actions."""
+    """The key is set on the resource: given it, CDK would grant every role wildcard actions."""
     made = sqs.Queue(
         scope,
         construct_id,
@@ -35,7 +35,7 @@ def queue(
         visibility_timeout=visibility,
         dead_letter_queue=gives_up_to,
         encryption=sqs.QueueEncryption.SQS_MANAGED if key is None else sqs.QueueEncryption.UNENCRYPTED,
-        # The emulator speaks plain HTTP, on loopback alone.
+        # The emulator serves plain HTTP, on loopback only.
         enforce_ssl=not config.is_local,
     )
     if key is not None:

@@ -1,4 +1,4 @@
-"""What the API's function needs to look after the dead letters: what it is told, and what it may do."""
+"""What the API's function needs to redrive dead letters: environment variables and permissions."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -20,14 +20,14 @@ LETTER_ACTIONS: Final = (
     "sqs:GetQueueAttributes",
     "sqs:ReceiveMessage",
 )
-"""A letter that stays is given back at once, which is a change of its visibility."""
+"""ChangeMessageVisibility: a letter that stays becomes visible again at once."""
 
 HISTORY_ACTIONS: Final = ("dynamodb:GetRecords", "dynamodb:GetShardIterator")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetterPlaces:
-    """Where one region's dead letters lie, and where they are sent again."""
+    """The dead-letter queues of one region, and the targets of a redrive."""
 
     stream_dead_letters: sqs.IQueue
     cleanup_dead_letters: sqs.IQueue
@@ -39,19 +39,19 @@ class DeadLetterPlaces:
 def connect_redrive(
     scope: Construct, function: lambda_.Function, *, places: DeadLetterPlaces, config: Config
 ) -> None:
-    """Tell ``function`` (the API's) where dead letters lie, and let it do with them what redrive does."""
+    """Give ``function`` (the API's) the environment and the permissions to redrive."""
     for name, value in _environment(places).items():
         function.add_environment(name, value)
     for statement in _statements(places, streams=_streams(scope, config)):
         function.add_to_role_policy(statement)
-    # Where the command for operators finds all of this.
+    # Where the command `ops.dead_letters` finds all of this.
     CfnOutput(scope, API_FUNCTION_OUTPUT, value=function.function_name)
 
 
 def _streams(scope: Construct, config: Config) -> str:
-    """Every stream of the table: its copy here may belong to another stack, and a letter names its stream."""
+    """Every stream of the table: the replica may belong to another stack, and a letter names its stream."""
     if config.is_local:
-        # The emulator judges requests to streams as if they named none.
+        # The emulator authorizes requests to streams as if they named no resource.
         return "*"
     return Stack.of(scope).format_arn(
         service="dynamodb", resource="table", resource_name=f"{config.table_name}/stream/*"

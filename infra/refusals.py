@@ -1,4 +1,4 @@
-"""What settings say together that no deployment may have, where each by itself is allowed."""
+"""Combinations of settings that are refused although each setting is valid by itself."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 def judge(config: "Config") -> None:
-    """Raises ``ConfigError`` for the first setting that does not go with the others."""
+    """Raises ``ConfigError`` for the first setting that contradicts another."""
     for refused in _REFUSALS:
         refused(config)
 
 
 def _refuse_plain_http(config: "Config") -> None:
-    """Tokens go out by TLS alone, or stay on this machine."""
+    """Tokens are sent over TLS only, or stay on this machine."""
     endpoint = config.revocation_endpoint
     if endpoint is not None and not endpoint.startswith("https:") and not config.is_local:
         raise _refusal(config, "revocation_endpoint", endpoint)
 
 
 def _refuse_settings_of_other_callers(config: "Config") -> None:
-    """What the other way of calling would need, and what this one would pass over."""
+    """Settings of the other authentication mode, which would be ignored, and missing ones of this mode."""
     of_tokens = ("jwt_issuer", "jwt_audience", "jwt_jwks_uri")
     of_signatures = ("delegates", "caller_accounts")
     with_tokens = config.auth is Callers.JWT
@@ -42,7 +42,7 @@ def _refuse_settings_of_other_callers(config: "Config") -> None:
 
 
 def _refuse_issuers_by_plain_http(config: "Config") -> None:
-    """Whoever stands between could give keys of his own."""
+    """A man in the middle could substitute keys."""
     for field in ("jwt_issuer", "jwt_jwks_uri"):
         value: str | None = getattr(config, field)
         if value is not None and not value.startswith("https:") and not config.is_local:
@@ -50,13 +50,13 @@ def _refuse_issuers_by_plain_http(config: "Config") -> None:
 
 
 def _refuse_partitions_apart(config: "Config") -> None:
-    """Neither a global table nor a multi-Region key reaches from one partition into another."""
+    """Neither a global table nor a multi-Region key spans partitions."""
     if len({region_info.RegionInfo.get(region).partition for region in config.regions}) > 1:
         raise _refusal(config, "regions", ",".join(config.regions))
 
 
 def _refuse_a_cache_cut_off(config: "Config") -> None:
-    """An isolated subnet reaches DynamoDB in its own region alone, and a session's home may be another."""
+    """An isolated subnet reaches DynamoDB only in its own region, and a session's home may be another."""
     if config.dax_nodes and config.replicas and config.egress is Egress.ISOLATED:
         raise _refusal(config, "egress", config.egress.value)
 
@@ -67,7 +67,7 @@ def _refuse_emails_without_topic(config: "Config") -> None:
 
 
 def _refuse_exports_that_lose_rows(config: "Config") -> None:
-    """A row must outlive the time to the next export."""
+    """Rows must live longer than the interval between exports."""
     if config.audit_retention_days <= config.audit_export.days:
         raise _refusal(config, "audit_export", config.audit_export.value)
 

@@ -1,4 +1,4 @@
-"""What serves one region, on the tables' copy there: the API, and what follows the end of a session."""
+"""The stack of one region on its replicas of the tables: the API, stream consumer, clean-up and schedules."""
 
 from aws_cdk import CfnOutput, Environment, Stack
 from aws_cdk import aws_dynamodb as dynamodb
@@ -43,7 +43,7 @@ class RegionalStack(Stack):
         placement: Placement | None,
         audit_export: AuditExport | None,
     ) -> None:
-        """``audit_export``: where it is watched, for a topic and the alarms are here."""
+        """``audit_export``: given in the region that has its alarm, since alarms and topic are here."""
         super().__init__(scope, construct_id, env=env, description="Session store: the API of one region")
         key = None if key_arn is None else kms.Key.from_key_arn(self, "Key", key_arn)
         topic = alarm_topic(self, config=config, key=key)
@@ -54,7 +54,7 @@ class RegionalStack(Stack):
             alarms=self.alarms,
             key=key,
         )
-        # The tables are named, not referenced: their replicas here belong to the stack in the primary region.
+        # The tables are imported by name: their replicas belong to the Data stack in the primary region.
         handler = ApiFunction(self, "SessionApi", shared=shared, placement=placement)
         authorizer = Authorizer(self, "Authorizer", shared=shared) if config.auth is Callers.JWT else None
         rest = SessionRestApi(self, "Rest", shared=shared, function=handler.function, authorizer=authorizer)

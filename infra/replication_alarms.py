@@ -1,4 +1,4 @@
-"""Alarms on how late a write of one region arrives in the others."""
+"""Alarms on replication latency from one region to the others."""
 
 from typing import Final
 
@@ -18,8 +18,8 @@ def replication_latency(
 ) -> cloudwatch.Metric:
     """Milliseconds between a write to the session table here and its arrival in ``to``.
 
-    DynamoDB emits it in the region of the write, where alone an alarm can watch it. It carries
-    neither region nor label: with one, an alarm is rendered as a search over metrics.
+    DynamoDB emits it in the region of the write, so only an alarm there can watch it. It has no region
+    and no label: with either, CDK renders an alarm on it as a metric search.
     """
     return cloudwatch.Metric(
         namespace="AWS/DynamoDB",
@@ -31,28 +31,28 @@ def replication_latency(
 
 
 def watch_replication(alarms: Alarms, *, config: Config, source: str) -> None:
-    """Three alarms on the way from ``source``, the region of this stack, to each other region.
+    """Three alarms on replication from ``source``, the region of this stack, to each other region.
 
-    - p99 tells that writes are late, if only some.
-    - Average is the statistic that AWS documents; it speaks where p99 has no data.
-    - Maximum tells of one partition that is stuck, which the other two do not see in traffic. It looks
-      at one period of five minutes and not at five of one: a latency is emitted when a write *arrives*,
-      so what was held up comes in one burst, in one minute, with none before it.
+    - p99 detects that at least some writes are late.
+    - Average is the statistic that AWS documents; it covers the case that p99 has no data.
+    - Maximum detects a single stuck partition, which the other two miss under traffic. It evaluates one
+      period of five minutes rather than five of one minute: a latency is emitted when a write *arrives*,
+      so delayed writes arrive in one burst, within one minute, with no data before it.
 
-    Nothing arrives, nothing is emitted: missing data raises no alarm, and the heartbeat of ``source``
-    sees to it that there is something to arrive each minute.
+    While nothing arrives, nothing is emitted, and missing data raises no alarm. The heartbeat of
+    ``source`` makes sure that there is a write to replicate every minute.
 
-    The session table alone: conditions and reads of other regions depend on it, and the heartbeat is
-    written there. The audit table is only appended to, each row in one region, and nobody decides by
-    it; where it is late the session table is as well, for DynamoDB replicates both the same way.
+    Only the session table is watched: other regions' conditions and reads depend on it, and the heartbeat
+    is written there. Audit rows are only appended, each in one region, and nothing is decided by them.
+    DynamoDB replicates both tables the same way, so if one is late the other is too.
     """
     for destination in config.regions:
         if destination == source:
             continue
-        for statistic, late in (("p99", "late"), ("Average", "late on average")):
+        for statistic, late in (("p99", "late (p99)"), ("Average", "late (average)")):
             alarms.add(
                 f"replication-{statistic.lower()}-{destination}",
-                says=f"writes arrive in {destination} over {LATE.to_seconds():.0f} s {late}",
+                says=f"writes arrive in {destination} more than {LATE.to_seconds():.0f} s {late}",
                 metric=replication_latency(config, to=destination, statistic=statistic),
                 above=LATE.to_milliseconds(),
                 periods=2,
@@ -61,7 +61,7 @@ def watch_replication(alarms: Alarms, *, config: Config, source: str) -> None:
             )
         alarms.add(
             f"replication-maximum-{destination}",
-            says=f"a write arrived in {destination} over {VERY_LATE.to_seconds():.0f} s late",
+            says=f"a write arrived in {destination} more than {VERY_LATE.to_seconds():.0f} s late",
             metric=replication_latency(config, to=destination, statistic="Maximum", period=LONG),
             above=VERY_LATE.to_milliseconds(),
             section=SECTION,

@@ -1,4 +1,4 @@
-"""Functions that run every so often."""
+"""Functions that run on a schedule."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -11,13 +11,12 @@ from session_store.metric_names import service_of
 
 
 def run_every(step: Duration, started: TableFunction, *, about: str) -> events.Rule:
-    """Start the function each ``step``, and alarm where the rule fires and the function is not started.
+    """Run the function every ``step``, and alarm if the rule fires but the function cannot be started.
 
-    No error of the function would tell of that. Of a rule that does not fire nothing tells here: EventBridge
-    counts no failure then (see ``Alarms.on_silence``).
+    The function would report no error in that case. A rule that does not fire is not detected here, since
+    EventBridge counts no failure then (see ``Alarms.on_silence``).
 
-    A run that failed is not tried again: what it did not come to, the next one finds, and a
-    retry would only run beside it.
+    A failed run is not retried: the next run picks up its work, and a retry would only run next to it.
     """
     started.function.configure_async_invoke(retry_attempts=0)
     rule = events.Rule(
@@ -29,7 +28,7 @@ def run_every(step: Duration, started: TableFunction, *, about: str) -> events.R
     )
     started.alarms.add(
         f"{service_of(started.package)}-schedule",
-        says=f"a function could not be started to {about}",
+        says=f"EventBridge could not start {service_of(started.package)}",
         metric=cloudwatch.Metric(
             namespace="AWS/Events",
             metric_name="FailedInvocations",

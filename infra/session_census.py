@@ -1,4 +1,4 @@
-"""The function that counts living sessions now and then."""
+"""The function that counts living sessions on a schedule."""
 
 from typing import Final
 
@@ -10,11 +10,11 @@ from infra.schedule import run_every
 from infra.table_function import TableFunction
 
 TIMEOUT: Final = Duration.minutes(5)
-"""Some millions of sessions; what it does not come to is not told, and says so in the log."""
+"""Enough for some millions of sessions; an incomplete count is logged and not reported."""
 
 
 class SessionCensus(TableFunction):
-    """There is none where ``censusMinutes`` is 0."""
+    """Not deployed if ``censusMinutes`` is 0."""
 
     def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         super().__init__(
@@ -22,7 +22,7 @@ class SessionCensus(TableFunction):
             construct_id,
             shared=shared,
             package="session_census",
-            description="the count of living sessions",
+            description="count living sessions",
             timeout=TIMEOUT,
             environment={},
         )

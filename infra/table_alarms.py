@@ -1,4 +1,4 @@
-"""Alarms on a region's copy of the tables: what DynamoDB throttles, fails to do, and finds in conflict."""
+"""Alarms on a region's replicas of the tables: throttles, internal errors, transaction conflicts."""
 
 from typing import Final
 
@@ -13,17 +13,17 @@ from session_store.schema import INDEXES
 NAMESPACE: Final = "AWS/DynamoDB"
 
 THROTTLED: Final = 10
-"""Events a minute. Fewer are absorbed by the three attempts that a request makes."""
+"""Events per minute. Fewer are absorbed by the three attempts of each request."""
 
 MINUTES: Final = 3
 OUT_OF: Final = 5
-"""On-demand tables throttle for a moment while they split a partition: only what goes on is looked at."""
+"""On-demand tables throttle briefly while they split a partition, so only persistent throttling alarms."""
 
 FAILED: Final = 10
-"""Errors of DynamoDB's own in five minutes: single ones are usual and tried again."""
+"""Internal errors of DynamoDB in five minutes; single ones are normal and retried."""
 
 CONFLICTS: Final = 300
-"""In five minutes: one a second. Each was tried again; so many mean that callers share a hot session."""
+"""In five minutes: one per second. Each was retried; so many mean that callers share a hot session."""
 
 OPERATIONS: Final = (
     dynamodb.Operation.BATCH_GET_ITEM,
@@ -34,11 +34,11 @@ OPERATIONS: Final = (
     dynamodb.Operation.TRANSACT_WRITE_ITEMS,
     dynamodb.Operation.UPDATE_ITEM,
 )
-"""All that the store asks of DynamoDB, which tells its errors by operation only."""
+"""All operations that the store calls; DynamoDB reports its errors only by operation."""
 
 
 def alarm_on_tables(alarms: Alarms, *, config: Config) -> None:
-    """By name: a replica's metrics are told in its own region, under the table's name."""
+    """Tables are named: a replica's metrics are emitted in its own region, under the table's name."""
     table = {"TableName": config.table_name}
     throttled = {
         "session-table": table,
@@ -57,19 +57,19 @@ def alarm_on_tables(alarms: Alarms, *, config: Config) -> None:
                 section="table-throttles",
             )
     if not config.is_local:
-        # The emulator knows no arithmetic of metrics.
+        # The emulator has no metric math.
         alarms.add(
             "table-errors",
-            says="DynamoDB fails to do what it is asked",
+            says="DynamoDB answers with internal errors (HTTP 500)",
             metric=_system_errors(table),
             above=FAILED,
-            # What FILL puts in for a value that is late is not the last word on a period.
+            # FILL substitutes zero for values that arrive late, so one period alone decides nothing.
             periods=2,
             of=3,
         )
     alarms.add(
         "transaction-conflicts",
-        says="writes of the same sessions keep meeting each other",
+        says="many concurrent writes conflict on the same items",
         metric=_metric("TransactionConflict", table),
         above=CONFLICTS,
         periods=2,

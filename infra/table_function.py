@@ -1,4 +1,4 @@
-"""What every function on the tables shares beside: where they are, and the key that they lie under."""
+"""What every function that uses the tables has: their names, access to their key, an alarm on errors."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from session_store.schema import Env
 
 
 class TableFunction(LoggedFunction):
-    """Knows the tables; it may do nothing with them until allowed."""
+    """Has the tables' names in its environment, and no access to them until allowed."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class TableFunction(LoggedFunction):
         self.alarms.on_errors(
             self.function,
             service_of(package),
-            says=f"the function for {description} failed or ran out of time",
+            says=f"{service_of(package)} failed or timed out",
         )
 
     @property

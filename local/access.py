@@ -1,6 +1,6 @@
-"""What a running stack tells of itself in its state: where it is, and whose keys it knows.
+"""What a running stack publishes in its state folder: its URLs, and the keys of its users.
 
-Whoever plays against ``make run`` has this and no more.
+Code that calls the stack of ``make run`` uses only this.
 """
 
 import subprocess
@@ -23,13 +23,13 @@ STATE: Final = ROOT / ".local"
 """Of the stack that ``make run`` starts."""
 
 API_URL: Final = "api-url"
-"""A file of the state: there exactly while the API answers."""
+"""A file of the state, which exists exactly while the API answers."""
 
 AUTH_URL: Final = "auth-url"
-"""Likewise, while the stack's own authorization server does."""
+"""Likewise, while the stack's own authorization server answers."""
 
 ISSUER_URL: Final = "issuer-url"
-"""Likewise, while the API takes tokens of the stack's own issuer."""
+"""Likewise, while the API accepts tokens of the stack's own issuer."""
 
 ISSUER_KEY: Final = "issuer-key.pem"
 CREDENTIALS: Final = "credentials"
@@ -38,12 +38,12 @@ COMMAND_SECONDS: Final = 60
 
 
 class NotRunningError(RuntimeError):
-    """There is no stack in this state."""
+    """No stack is running with this state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Somebody whom the emulator knows by this key."""
+    """A user of the emulator, with its key."""
 
     endpoint: str
     credentials: Credentials
@@ -52,7 +52,7 @@ class Principal:
         return client(service, endpoint=self.endpoint, credentials=self.credentials, config=config)
 
     def run(self, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A command of this project, with this principal's credentials and no other of this machine's."""
+        """Run a module of this project with this principal's credentials and no others of this machine."""
         own = environment(endpoint=self.endpoint, credentials=self.credentials)
         return subprocess.run(
             [sys.executable, "-m", module, *arguments],
@@ -78,7 +78,7 @@ class Access:
         NotRunningError
         """
         if not (state / API_URL).exists():
-            raise NotRunningError("no stack runs here: start one with `make run`")
+            raise NotRunningError("no local stack is running: start one with `make run`")
         return cls(
             state=state,
             api_url=(state / API_URL).read_text().strip(),
@@ -86,11 +86,11 @@ class Access:
         )
 
     def api(self, name: str) -> Api:
-        """A caller of the API, signed in, that sends what it is told to and no more."""
+        """A caller that signs requests and sends them exactly as given."""
         return Api(self.api_url, self.credentials[name])
 
     def client(self, name: str) -> Client:
-        """The same, with the project's own client."""
+        """The same with the project's client."""
         key = self.credentials[name]
         signing = SigV4.key(key.access_key_id, key.secret_access_key, region=key.region)
         return Client(self.api_url, signing)
@@ -101,5 +101,5 @@ class Access:
 
     @property
     def revocations(self) -> Path | None:
-        """What the stack's own authorization server was asked; None where another revokes."""
+        """The requests to the stack's own authorization server; None if another one revokes."""
         return self.state / REVOCATIONS if (self.state / AUTH_URL).exists() else None

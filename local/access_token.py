@@ -1,6 +1,6 @@
 """``python -m local.access_token``: a token for the stack that ``make run AUTH=jwt`` has started, on stdout.
 
-``TENANT``, ``SUBJECT``, ``SCOPE`` (separated by spaces) and ``EXPIRES`` (seconds) say whose.
+``TENANT``, ``SUBJECT``, ``SCOPE`` (separated by spaces) and ``EXPIRES`` (seconds) describe the caller.
 """
 
 import os
@@ -28,7 +28,7 @@ def main(state: Path = STATE) -> int:
 
 def token(state: Path, environment: Mapping[str, str]) -> str:
     """Raises:
-    NotRunningError: no stack runs that takes tokens.
+    NotRunningError: no stack that takes tokens is running.
     ValueError: ``EXPIRES`` is no number of seconds.
     """
     return issuer(state).token(
@@ -40,14 +40,16 @@ def token(state: Path, environment: Mapping[str, str]) -> str:
 
 
 def issuer(state: Path) -> Issuer:
-    """The issuer of a running stack, by the key that it keeps in its state."""
+    """The issuer of a running stack, with the key from its state."""
     if not (state / ISSUER_URL).exists():
-        raise NotRunningError("no stack runs here that takes tokens: start one with `make run AUTH=jwt`")
+        raise NotRunningError(
+            "no local stack that takes tokens is running: start one with `make run AUTH=jwt`"
+        )
     return Issuer(url=(state / ISSUER_URL).read_text().strip(), key=kept_key(state / ISSUER_KEY))
 
 
 def _seconds(value: str) -> int:
-    """Below zero is a token that has expired: what it is refused with can be seen too."""
+    """A negative number makes an expired token, to see how it is refused."""
     digits = value.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal()) or int(digits) > LONGEST:
         raise ValueError(f"EXPIRES must be a number of seconds up to {LONGEST}, got {value!r}")

@@ -1,9 +1,9 @@
-"""A development authorization server on loopback: where the tokens of ended sessions are revoked.
+"""A development authorization server on loopback that revokes the tokens of ended sessions.
 
-Where callers show tokens it is their issuer too: it tells its keys, and gives no token to anybody.
+With ``AUTH=jwt`` it is also the callers' issuer: it publishes its keys, but issues no tokens.
 
-It keeps no tokens and knows none: by RFC 7009, 2.2 one that a server does not know is answered as one that it
-has revoked. Any client may call, with HTTP Basic or without.
+It stores no tokens: by RFC 7009, 2.2 an unknown token is answered like a revoked one. Any client may call,
+with or without HTTP Basic.
 """
 
 import base64
@@ -32,7 +32,7 @@ REVOKE: Final = "/revoke"
 FORM: Final = "application/x-www-form-urlencoded"
 MAX_BYTES: Final = 65_536
 SILENCE_SECONDS: Final = 10
-"""How long a caller may say nothing."""
+"""Seconds that a connection may be idle."""
 
 POLL_SECONDS: Final = 0.05
 SHOWN_DIGITS: Final = 12
@@ -42,7 +42,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """``body`` goes as JSON."""
+    """``body`` is sent as JSON."""
 
     status: HTTPStatus
     body: Mapping[str, object] | None = None
@@ -51,7 +51,7 @@ class Answer:
 
 class _Refusal(Exception):  # noqa: N818 - an answer, not a fault
     def __init__(self, code: str, why: str, *, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> None:
-        """``code`` as RFC 6749, 5.2 has it."""
+        """``code`` as in RFC 6749, 5.2."""
         headers = {"WWW-Authenticate": "Basic"} if status is HTTPStatus.UNAUTHORIZED else {}
         body = {"error": code, "error_description": why}
         self.answer = Answer(status=status, body=body, headers=headers)
@@ -64,7 +64,7 @@ Routes = Mapping[str, Mapping[str, Route]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revocations:
-    """``POST /revoke`` (RFC 7009). ``file`` gets a JSON line a request that is granted, never a token."""
+    """``POST /revoke`` (RFC 7009). ``file`` gets a JSON line per granted request, never a token."""
 
     file: Path
     say: Say
@@ -77,7 +77,7 @@ class Revocations:
         form = parse_qs(body.decode("latin-1"), strict_parsing=False, keep_blank_values=True)
         token, hint = _once(form, "token"), _once(form, "token_type_hint")
         if not token:
-            raise _Refusal("invalid_request", "the parameter token is missing")
+            raise _Refusal("invalid_request", "the parameter 'token' is missing")
         self._keep(hashlib.sha256(token.encode()).hexdigest(), hint=hint, client=client)
         return Answer(status=HTTPStatus.OK)
 
@@ -86,14 +86,14 @@ class Revocations:
         line = json.dumps({"at": at, "tokenSha256": sha256, "tokenTypeHint": hint, "client": client})
         with self.lock, self.file.open("a") as file:
             file.write(f"{line}\n")
-        self.say(f"revoked a token: {hint or 'of no stated kind'}, SHA-256 {sha256[:SHOWN_DIGITS]}...")
+        self.say(f"revoked a token: {hint or 'without a type hint'}, SHA-256 {sha256[:SHOWN_DIGITS]}...")
 
 
 @contextlib.contextmanager
 def authorization_server(
     *, port: int, file: Path, say: Say, key: RSAPrivateKey | None = None
 ) -> Iterator[str]:
-    """Its URL, which answers while the block runs. ``file`` tells what it was asked to revoke.
+    """Yields its URL, which answers while the block runs. ``file`` records the revocations.
 
     With a ``key`` it is an issuer, named by that URL.
 
@@ -125,7 +125,7 @@ def _issuing(issuer: Issuer) -> Routes:
 
 
 def _client(authorization: str | None) -> str | None:
-    """The client's id, where it authenticates as RFC 6749, 2.3.1 has it."""
+    """The client's id, if it authenticates as in RFC 6749, 2.3.1."""
     if authorization is None:
         return None
     scheme, _, encoded = authorization.partition(" ")
@@ -134,15 +134,19 @@ def _client(authorization: str | None) -> str | None:
     except (binascii.Error, UnicodeDecodeError):
         name = colon = ""
     if scheme.lower() != "basic" or not name or not colon:
-        raise _Refusal("invalid_client", "clients authenticate by Basic", status=HTTPStatus.UNAUTHORIZED)
+        raise _Refusal(
+            "invalid_client",
+            "client authentication by HTTP Basic is required",
+            status=HTTPStatus.UNAUTHORIZED,
+        )
     return unquote_plus(name)
 
 
 def _once(form: Mapping[str, list[str]], name: str) -> str | None:
-    """RFC 6749, 3.1: no parameter more than once, and an empty one is none."""
+    """RFC 6749, 3.1: a parameter at most once, and an empty one counts as absent."""
     values = form.get(name, [""])
     if len(values) > 1:
-        raise _Refusal("invalid_request", f"the parameter {name} is there more than once")
+        raise _Refusal("invalid_request", f"the parameter {name!r} appears more than once")
     return values[0] or None
 
 
@@ -154,7 +158,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def handle_error(self, *_: Any) -> None:  # noqa: ANN401 - as the base class has it
-        """A caller that hangs up in time is no error here."""
+        """A caller that closes the connection is not an error."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -190,8 +194,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "0")
         if not (length.isascii() and length.isdecimal()) or int(length) > MAX_BYTES:
-            raise _Refusal("invalid_request", f"the body must have a length, of {MAX_BYTES} at most")
+            raise _Refusal("invalid_request", f"the body must have a Content-Length of at most {MAX_BYTES}")
         return self.rfile.read(int(length))
 
     def log_message(self, *_: Any) -> None:  # noqa: ANN401 - as the base class has it
-        """Nothing: what was revoked is said, and no more."""
+        """No access log: only revocations are reported."""

@@ -1,4 +1,4 @@
-"""Clients of the emulator's services, as whoever holds a key."""
+"""Clients of the emulator's services, with a given key."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -24,14 +24,14 @@ def client(service: str, *, endpoint: str, credentials: Credentials, config: Con
 
 
 def environment(*, endpoint: str, credentials: Credentials) -> Mapping[str, str]:
-    """What makes an AWS SDK or the CDK CLI talk to the emulator, and to nothing else."""
+    """Variables that make an AWS SDK or the CDK CLI call the emulator and nothing else."""
     return {
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": credentials.access_key_id,
         "AWS_SECRET_ACCESS_KEY": credentials.secret_access_key,
         "AWS_REGION": credentials.region,
         "AWS_DEFAULT_REGION": credentials.region,
-        # Nothing of this machine's own AWS configuration is read.
+        # This machine's own AWS configuration is ignored.
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "NO_PROXY": HOST,
@@ -40,7 +40,7 @@ def environment(*, endpoint: str, credentials: Credentials) -> Mapping[str, str]
 
 
 def _clients() -> Callable[..., Any]:
-    """Makes the client of any service, and reads none of this machine's own AWS configuration."""
+    """Creates the client of any service, ignoring this machine's own AWS configuration."""
     session = botocore.session.Session(
         session_vars={
             # Key in a configuration file, environment variable, value, conversion.

@@ -1,4 +1,4 @@
-"""Keys of the local stack, and the AWS credentials file that they lie in."""
+"""Keys of the local stack, and the AWS credentials file that holds them."""
 
 import configparser
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Final
 REGION: Final = "us-east-1"
 TENANTS: Final = ("tenant-a", "tenant-b")
 OPERATOR: Final = "operator"
-"""Whom the local stack knows, by the profiles that their keys are in."""
+"""The users of the local stack, by the profiles of their keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Credentials:
 
 
 def read_credentials(file: Path) -> Mapping[str, Credentials]:
-    """By profile; none where there is no such file."""
+    """By profile; empty if there is no such file."""
     profiles = configparser.ConfigParser()
     profiles.read(file)
     return {
@@ -34,7 +34,7 @@ def read_credentials(file: Path) -> Mapping[str, Credentials]:
 
 
 def write_credentials(file: Path, credentials: Mapping[str, Credentials]) -> None:
-    """Readable to nobody else."""
+    """The file is readable only by its owner."""
     profiles = configparser.ConfigParser()
     for name, key in credentials.items():
         profiles[name] = {

@@ -32,8 +32,8 @@ def delivering(
 ) -> Iterator[Sequence[EventSourceMapping]]:
     """Streams are delivered and expired items deleted while the block runs.
 
-    The mappings are those of what is deployed, as ``deployment`` kept its templates; there may be none.
-    Raises ``MappingError`` for a mapping that AWS would refuse or that cannot be honoured here.
+    The mappings are those of the deployed templates that ``deployment`` saved; there may be none.
+    Raises ``MappingError`` for a mapping that AWS would refuse or that is not supported here.
     """
     state = emulator.state / "streams"
     clock = StoppableClock()
@@ -79,7 +79,7 @@ def _mappings(emulator: Emulator) -> Sequence[EventSourceMapping]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Mapped:
-    """``runner.MappedStream``. Every reader has clients of its own, and so connections of its own."""
+    """``runner.MappedStream``. Every reader has its own clients, and so its own connections."""
 
     emulator: Emulator
     mapping: EventSourceMapping

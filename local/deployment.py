@@ -24,10 +24,10 @@ from local.streams.templates import keep_templates, read_stacks, without_stream_
 
 STAGE: Final = "local"
 ASSEMBLY: Final = "cdk.out"
-"""In the emulator's state, kept between deployments: what is built already is not built again."""
+"""In the emulator's state, kept between deployments so that assets are not built again."""
 
 DEPLOYED_TEMPLATES: Final = "templates"
-"""In the emulator's state: the templates of what is deployed, as they were synthesized."""
+"""In the emulator's state: the deployed templates, as synthesized."""
 
 CDK: Final = ROOT / "node_modules" / ".bin" / "cdk"
 COMMAND_SECONDS: Final = 300
@@ -41,7 +41,7 @@ _DETERMINE: Final = (
     "package-lock.json",
     "requirements.txt",
 )
-"""Files and folders that together determine what a deployment makes."""
+"""Files and folders that determine a deployment."""
 
 _FINGERPRINT: Final = "/session-store/fingerprint"
 _BOOTSTRAP_VERSION: Final = "/cdk-bootstrap/hnb659fds/version"
@@ -51,16 +51,16 @@ Say = Callable[[str], None]
 
 
 class DeploymentError(RuntimeError):
-    """A command failed or is missing; the message holds what it said."""
+    """A command failed or is missing; the message has its output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """What the stacks put out."""
+    """Outputs of the stacks."""
 
     api_id: str
     api_url: str
-    """Without a slash at its end."""
+    """Without a trailing slash."""
     table_name: str
     audit_table_name: str
     event_bus_name: str
@@ -76,10 +76,10 @@ def deploy(
     issuer: str | None = None,
     say: Say,
 ) -> Deployed:
-    """Deploy what this tree holds, unless the emulator holds the very same already.
+    """Deploy this source tree, unless the emulator already has the same deployment.
 
-    ``delegates`` may send Session-Subject; at ``revocation_endpoint`` the tokens that sessions name are
-    revoked. With an ``issuer`` callers show its tokens instead of signing, and nobody is a delegate.
+    ``delegates`` may send Session-Subject; ``revocation_endpoint`` revokes the tokens of ended sessions.
+    With an ``issuer``, callers send its tokens instead of signing, and there are no delegates.
 
     Raises ``DeploymentError``.
     """
@@ -90,9 +90,9 @@ def deploy(
     }
     fingerprint = _fingerprint(_sources(), context=context)
     assembly = emulator.state / ASSEMBLY
-    # The emulator keeps the record itself: it is lost exactly when what it tells of is lost.
+    # Kept in the emulator, so that it is lost together with the deployment.
     if _parameter(emulator, _FINGERPRINT) == fingerprint:
-        say("what is deployed is current")
+        say("the deployment is up to date")
         return outputs(emulator)
     cdk = Cdk(emulator)
     say("synthesizing the CDK app")
@@ -118,13 +118,13 @@ def _bearing(issuer: str) -> Mapping[str, str]:
 
 
 def synthesize(cdk: "Cdk", assembly: Path, **context: str) -> None:
-    """The app as the emulator gets it, with this context beside, into a folder of its own."""
+    """Synthesize the app for the emulator, with this context in addition, into a folder."""
     local = {
         "target": "local",
         "regions": REGION,
-        # Long enough for a child that is being written, short enough to be waited for.
+        # Long enough for a child write in flight, short enough to wait for.
         "cleanupDelaySeconds": "2",
-        # What stands in a production's stack stands here.
+        # As in production.
         "censusMinutes": "60",
         **context,
     }
@@ -132,21 +132,21 @@ def synthesize(cdk: "Cdk", assembly: Path, **context: str) -> None:
     try:
         cdk.run("synth", "--quiet", "--output", str(assembly), *options)
     except DeploymentError:
-        # A half-built asset would be taken for a whole one next time.
+        # A half-built asset would be reused next time.
         shutil.rmtree(assembly, ignore_errors=True)
         raise
 
 
 def admit_plain_http(emulator: Emulator) -> None:
-    """The bootstrapped bucket refuses what does not come by TLS; the emulator has none, on loopback alone."""
+    """The bootstrapped bucket requires TLS, which the emulator, on loopback only, does not have."""
     emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
 
 
 @contextlib.contextmanager
 def deployable(assembly: Path) -> Iterator[Path]:
-    """``assembly``, or where it has stream mappings a copy without them, for the time of the block.
+    """``assembly``, or a copy without its stream mappings, for the duration of the block.
 
-    The emulator would deliver to them by itself, and wrongly; ``delivery`` does it in its place.
+    The emulator's own delivery to them is wrong; ``delivery`` replaces it.
     """
     replaced = without_stream_mappings(read_stacks(assembly))
     if not replaced:
@@ -156,14 +156,14 @@ def deployable(assembly: Path) -> Iterator[Path]:
         copy = Path(folder) / assembly.name
         shutil.copytree(assembly, copy, copy_function=os.link)
         for file, template in replaced.items():
-            # A new file: the old one is shared with the assembly.
+            # A new file, since the old one is a hard link into the assembly.
             (copy / file).unlink()
             (copy / file).write_text(json.dumps(template))
         yield copy
 
 
 class Cdk:
-    """The CDK CLI, pointed at the emulator and at nothing else."""
+    """The CDK CLI, configured to call the emulator and nothing else."""
 
     def __init__(self, emulator: Emulator) -> None:
         if shutil.which("node") is None:
@@ -173,7 +173,7 @@ class Cdk:
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
             **emulator.environment,
-            # The CLI remembers which account an access key belongs to.
+            # The CLI caches the account of an access key.
             "CDK_HOME": str(emulator.state / "cdk"),
             "CDK_DISABLE_VERSION_CHECK": "1",
             "CDK_DISABLE_CLI_TELEMETRY": "true",
@@ -181,7 +181,7 @@ class Cdk:
         }
 
     def run(self, *arguments: str) -> None:
-        """Raises ``DeploymentError``, with what the command said."""
+        """Raises ``DeploymentError`` with the command's output."""
         try:
             done = subprocess.run(
                 [str(CDK), *arguments, "--no-notices", "--no-color", "--ci"],
@@ -195,7 +195,7 @@ class Cdk:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise DeploymentError(f"cdk {arguments[0]} did not end within {COMMAND_SECONDS} s") from error
+            raise DeploymentError(f"cdk {arguments[0]} did not finish within {COMMAND_SECONDS} s") from error
         if done.returncode != 0:
             raise DeploymentError(f"cdk {arguments[0]} failed:\n{done.stdout}")
 
@@ -225,12 +225,12 @@ def _parameter(emulator: Emulator, name: str) -> str | None:
 
 
 def outputs(emulator: Emulator) -> Deployed:
-    """Of the stacks of ``STAGE``."""
+    """Outputs of the stacks of ``STAGE``."""
     data = _stack_outputs(emulator, names.data_stack(STAGE))
     regional = _stack_outputs(emulator, names.regional_stack(STAGE, REGION))
     return Deployed(
         api_id=regional["ApiId"],
-        # The URL as AWS would have it; the emulator serves its stage on another host.
+        # The output has AWS's URL; the emulator serves the stage on another host.
         api_url=emulator.api_url(regional["ApiId"], stage=urlsplit(regional["ApiUrl"]).path.strip("/")),
         table_name=data["TableName"],
         audit_table_name=data["AuditTableName"],

@@ -1,6 +1,6 @@
-"""What the event bus tells: ``python -m local.ear`` prints it as it comes, until Ctrl-C.
+"""``python -m local.ear``: print the events of the bus as they arrive, until Ctrl-C.
 
-A receiver as any of yours: a rule on the bus that hands everything of the store's to a queue.
+It is an ordinary consumer: a rule on the bus that sends all events of the store to a queue.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from local.deployment import STAGE
 from session_store.schema import EVENT_SOURCE
 
 NAME_PREFIX: Final = "ear-"
-"""Of rules and of queues: what the operator of the local stack may make."""
+"""Prefix of rules and queues that the local stack's operator may create."""
 
 TARGET: Final = "queue"
 PATIENCE: Final = 30.0
@@ -29,7 +29,7 @@ WAIT_SECONDS: Final = 1
 
 
 class Clients(Protocol):
-    """Makes the client of a service by its name."""
+    """Creates the client of a service by name."""
 
     def client(self, service: str) -> Any: ...  # noqa: ANN401 - as local.clients
 
@@ -42,7 +42,7 @@ class HeardEvent:
 
 
 class Ear:
-    """Hears from the moment on that it is made."""
+    """Receives events from its creation on."""
 
     def __init__(self, clients: Clients, *, bus: str) -> None:
         self._events, self._sqs, self._bus = clients.client("events"), clients.client("sqs"), bus
@@ -64,7 +64,7 @@ class Ear:
     def hear_of(
         self, session_id: str, *, name: str | None = None, patience: float = PATIENCE
     ) -> Sequence[HeardEvent]:
-        """What is told of one session, of that ``name``, until something is; the rest is dropped."""
+        """Wait for events of one session, with that ``name`` if given; drop all others."""
         until = time.monotonic() + patience
         while time.monotonic() < until:
             heard = [
@@ -77,7 +77,7 @@ class Ear:
         return []
 
     def hear(self, count: int) -> Sequence[HeardEvent]:
-        """At least ``count`` events, or what came while patience lasted."""
+        """Wait for at least ``count`` events; fewer after a timeout."""
         heard: list[HeardEvent] = []
         until = time.monotonic() + PATIENCE
         while len(heard) < count and time.monotonic() < until:
@@ -85,7 +85,7 @@ class Ear:
         return heard
 
     def received(self) -> Sequence[HeardEvent]:
-        """What has come, each once; waited for a second where nothing has."""
+        """Events received since the last call; waits a second for the first."""
         answer = self._sqs.receive_message(
             QueueUrl=self._url, MaxNumberOfMessages=10, WaitTimeSeconds=WAIT_SECONDS
         )
@@ -101,7 +101,7 @@ class Ear:
 
 @contextlib.contextmanager
 def listening(clients: Clients, *, bus: str) -> Iterator[Ear]:
-    """What the bus tells while the block runs; nothing of it stays."""
+    """An ``Ear`` for the block; its rule and queue are deleted afterwards."""
     ear = Ear(clients, bus=bus)
     try:
         yield ear
@@ -124,7 +124,7 @@ def main() -> int:
     try:
         operator = Access.read(STATE).principal(OPERATOR)
         with listening(operator, bus=names.event_bus(STAGE)) as ear:
-            print("listening to the event bus; Ctrl-C ends it", file=sys.stderr)
+            print("listening to the event bus; press Ctrl-C to stop", file=sys.stderr)
             while True:
                 for event in ear.received():
                     print(json.dumps({"event": event.name, **event.detail}), flush=True)

@@ -1,4 +1,4 @@
-"""The AWS emulator as a child process: started, awaited, stopped with its state saved."""
+"""The AWS emulator as a child process, stopped with its state saved."""
 
 import contextlib
 import fcntl
@@ -28,12 +28,12 @@ STOP_SECONDS: Final = 30
 
 
 class EmulatorError(RuntimeError):
-    """The emulator cannot be started, or ended by itself; the message says why."""
+    """The emulator cannot be started, or exited unexpectedly; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Emulator:
-    """A running emulator; ``root`` may do everything in its account."""
+    """A running emulator; ``root`` has all permissions in its account."""
 
     endpoint: str
     root: Credentials
@@ -54,10 +54,10 @@ class Emulator:
 
 @contextlib.contextmanager
 def running(state: Path, *, port: int, lock: IO[str] | None = None) -> Iterator[Emulator]:
-    """An emulator whose data lie in ``state``; stopped, its state saved, when the block ends.
+    """An emulator with its data in ``state``; stopped with its state saved when the block ends.
 
-    It inherits ``lock``, so that ``state`` stays owned for as long as the emulator lives, whatever
-    becomes of this process.
+    It inherits ``lock``, so that ``state`` stays locked while the emulator lives, even if this process
+    dies.
 
     Raises ``PortError`` when the port is taken, ``EmulatorError`` when the process does not answer in time.
     """
@@ -65,11 +65,11 @@ def running(state: Path, *, port: int, lock: IO[str] | None = None) -> Iterator[
         raise EmulatorError(f"{EXECUTABLE.relative_to(ROOT)} is missing: run `make setup`")
     if is_taken(port):
         raise PortError.taken(port, variable="PORT")
-    # A fresh key each time: nothing that learned an earlier one can act as root here.
+    # A new key each time, so that no earlier key has root permissions.
     root = Credentials(
         access_key_id=f"LOCALROOT{secrets.token_hex(6).upper()}", secret_access_key=secrets.token_hex(20)
     )
-    # What an earlier run unpacked its functions into.
+    # Where an earlier run unpacked its functions.
     shutil.rmtree(state / "tmp", ignore_errors=True)
     for folder in ("state", "s3", "tmp"):
         (state / folder).mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ def running(state: Path, *, port: int, lock: IO[str] | None = None) -> Iterator[
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            # Its own group: Ctrl-C in the terminal reaches us alone, and we stop it in order.
+            # Its own process group: Ctrl-C in the terminal reaches only us, and we stop it in order.
             start_new_session=True,
             pass_fds=() if lock is None else (lock.fileno(),),
         )
@@ -97,9 +97,9 @@ def running(state: Path, *, port: int, lock: IO[str] | None = None) -> Iterator[
 
 @contextlib.contextmanager
 def owned(state: Path) -> Iterator[IO[str]]:
-    """The lock on ``state``, held: two runs would overwrite what the other saves.
+    """Hold the lock on ``state``: two runs would overwrite each other's data.
 
-    Raises ``EmulatorError`` when another has it, and says which processes do.
+    Raises ``EmulatorError`` if another run holds it, and names its processes.
     """
     state.mkdir(parents=True, exist_ok=True)
     with (state / "lock").open("a+") as lock:
@@ -115,7 +115,7 @@ def owned(state: Path) -> Iterator[IO[str]]:
 
 
 def _environment(state: Path, *, port: int, root: Credentials) -> dict[str, str]:
-    """Only what it needs: the functions it runs inherit all of it."""
+    """Only the variables that it needs: its functions inherit all of them."""
     return {
         "PATH": os.defpath,
         "HOME": str(state),
@@ -134,7 +134,7 @@ def _environment(state: Path, *, port: int, root: Credentials) -> dict[str, str]
         "AUTH": "true",
         "AWS_ACCESS_KEY_ID": root.access_key_id,
         "AWS_SECRET_ACCESS_KEY": root.secret_access_key,
-        # A burst leaves one process a parallel call behind, 50 MB each.
+        # A burst leaves one process of 50 MB per parallel call.
         "LAMBDA_WARM_TTL_SECONDS": "60",
         "LOG_LEVEL": "WARNING",
     }
@@ -145,7 +145,7 @@ def _await_answer(emulator: Emulator, *, port: int) -> None:
     log = emulator.state / "emulator.log"
     while time.monotonic() < deadline:
         if emulator.process.poll() is not None:
-            raise EmulatorError(f"the emulator ended by itself; its log is {log}")
+            raise EmulatorError(f"the emulator exited unexpectedly; its log is {log}")
         if _is_ready(port):
             return
         time.sleep(0.05)
@@ -164,13 +164,13 @@ def _is_ready(port: int) -> bool:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """SIGTERM lets it save its state; it is killed only when it does not end in time."""
+    """SIGTERM lets it save its state; it is killed only if it does not exit in time."""
     process.terminate()
     try:
         process.wait(timeout=STOP_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    # The functions' processes, of the emulator's own group, notice its end only after a while.
+    # The functions' processes, in the emulator's group, notice its end only after a while.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)

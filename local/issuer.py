@@ -1,6 +1,6 @@
-"""A development issuer of tokens: its key, what it tells of itself, and the tokens that it signs.
+"""A development token issuer: its key, metadata and tokens.
 
-Whoever can read the key's file is whoever he likes on this machine's stack, and nowhere else.
+Anyone who can read the key's file can act as any caller of this machine's stack, and of no other.
 """
 
 import base64
@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
 AUDIENCE: Final = "session-store"
 ALGORITHM: Final = "RS256"
 ORGANISATION: Final = "org_id"
-"""The claim that holds the organisation, as the configuration has it by default."""
+"""The claim with the organisation, the configuration's default."""
 
 OPENID: Final = "/.well-known/openid-configuration"
 OAUTH: Final = "/.well-known/oauth-authorization-server"
@@ -41,7 +41,7 @@ class Issuer:
     key: RSAPrivateKey
 
     def token(self, *, organisation: str, subject: str, scope: str, lives: int, **claims: object) -> str:
-        """A token that holds ``lives`` seconds from now; ``claims`` replace others, None leaves one out."""
+        """A token that is valid for ``lives`` seconds; ``claims`` override others, None omits one."""
         now = int(time.time())
         said = {
             "iss": self.url,
@@ -57,7 +57,7 @@ class Issuer:
         return jwt.encode(kept, self.key, algorithm=ALGORITHM, headers={"kid": key_id(self.key)})
 
     def metadata(self) -> Mapping[str, object]:
-        """RFC 8414, as far as one who verifies needs it."""
+        """RFC 8414 metadata, as far as a verifier needs it."""
         return {"issuer": self.url, "jwks_uri": f"{self.url}{JWKS}", "response_types_supported": []}
 
     def key_set(self) -> Mapping[str, object]:
@@ -65,12 +65,12 @@ class Issuer:
 
 
 def kept_key(file: Path) -> RSAPrivateKey:
-    """The key in a file that its owner alone reads; made where there is none."""
+    """The key from a file that only its owner can read; created if there is none."""
     if not file.exists():
         pem = generate_private_key(public_exponent=65_537, key_size=BITS).private_bytes(
             Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
         )
-        # Beside it first: a start that is cut off leaves no half of a key.
+        # Written to another file first, so that an interrupted start leaves no half of a key.
         part = file.with_suffix(".part")
         part.unlink(missing_ok=True)
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
@@ -83,7 +83,7 @@ def kept_key(file: Path) -> RSAPrivateKey:
 
 
 def key_id(key: RSAPrivateKey) -> str:
-    """The key's thumbprint (RFC 7638): another key has another."""
+    """The key's thumbprint (RFC 7638)."""
     members = {name: _public(key)[name] for name in ("e", "kty", "n")}
     canonical = json.dumps(members, separators=(",", ":"), sort_keys=True).encode()
     return base64.urlsafe_b64encode(hashlib.sha256(canonical).digest()).decode().rstrip("=")

@@ -1,4 +1,4 @@
-"""This machine's loopback, which all of the local stack listens on and nothing else."""
+"""This machine's loopback interface, the only one that the local stack listens on."""
 
 import random
 import socket
@@ -8,7 +8,7 @@ from typing import Final
 
 HOST: Final = "127.0.0.1"
 LOWEST_PORT: Final = 1024
-"""Of those that need no privilege."""
+"""The lowest port that needs no privilege."""
 
 HIGHEST_PORT: Final = 65535
 
@@ -20,11 +20,11 @@ _CANDIDATES: Final[Iterator[int]] = iter(random.SystemRandom().sample(NEVER_OUTG
 
 
 class PortError(RuntimeError):
-    """A port is taken, or is none; the message names the variable that chooses another."""
+    """A port is taken or invalid; the message names the variable that chooses another."""
 
     @classmethod
     def taken(cls, port: int, *, variable: str) -> "PortError":
-        return cls(f"port {port} is taken: stop what listens there, or choose another with {variable}=<port>")
+        return cls(f"port {port} is taken: stop the process on it, or choose another with {variable}=<port>")
 
 
 def read_port(environment: Mapping[str, str], variable: str, *, default: int) -> int:
@@ -43,10 +43,10 @@ def is_taken(port: int) -> bool:
 
 
 def free_port() -> int:
-    """One that nobody listens at, another each time.
+    """A free port, another one each time.
 
     Raises:
-        PortError: this process has asked for all of them.
+        PortError: this process has used all of them.
     """
     for port in _CANDIDATES:
         with suppress(OSError), socket.create_server((HOST, port)):

@@ -1,4 +1,4 @@
-"""What the operator of the local stack may do: what operators' own policies would say on AWS."""
+"""The IAM policy of the local stack's operator, as operators would have it on AWS."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -21,7 +21,7 @@ SECRET_ACTIONS: Final = (
     "secretsmanager:DescribeSecret",
     "secretsmanager:PutSecretValue",
 )
-"""Who keeps credentials for sessions need not read them."""
+"""Storing credentials for sessions does not require reading them."""
 
 RULE_ACTIONS: Final = (
     "events:DeleteRule",
@@ -53,16 +53,16 @@ WATCH_ACTIONS: Final = (
     "logs:DescribeLogGroups",
     "logs:FilterLogEvents",
 )
-"""They know no resource that could be named here."""
+"""Actions without resources that could be named here."""
 
 HISTORY_ACTIONS: Final = ("dynamodb:GetRecords", "dynamodb:GetShardIterator")
 
 
 def operator_policy(deployed: Deployed, settings: Mapping[str, str]) -> Mapping[str, object]:
-    """``settings`` are those of the function behind the API."""
+    """``settings``: the environment of the function behind the API."""
     redrive = read_redrive_settings(settings)
     if redrive is None:
-        raise ConfigurationError("the API's function is not told where dead letters lie")
+        raise ConfigurationError("the API's function has no settings for dead-letter queues")
     statements = [
         *_asks(deployed),
         *_reads(deployed),
@@ -93,13 +93,13 @@ def _keeps_secrets() -> Statement:
 
 def _listens(deployed: Deployed) -> Sequence[Statement]:
     bus = deployed.event_bus_name
-    # The emulator judges a rule's targets by its bus.
+    # The emulator authorizes a rule's targets by its bus.
     rules = [_arn("events", f"rule/{bus}/{NAME_PREFIX}*"), _arn("events", f"event-bus/{bus}")]
     return [_allow(*RULE_ACTIONS, on=rules), _allow(*QUEUE_ACTIONS, on=[_arn("sqs", f"{NAME_PREFIX}*")])]
 
 
 def _commands(deployed: Deployed) -> Sequence[Statement]:
-    """How commands for operators find where all is."""
+    """How the operators' commands find a deployment."""
     stack = _arn("cloudformation", f"stack/{names.regional_stack(STAGE, REGION)}/*")
     function = _arn("lambda", f"function:{deployed.api_function_name}")
     return [
@@ -109,14 +109,14 @@ def _commands(deployed: Deployed) -> Sequence[Statement]:
 
 
 def _redrives(redrive: RedriveSettings) -> Sequence[Statement]:
-    """As ``infra/redrive.py`` has it for the API's function."""
+    """As in ``infra/redrive.py`` for the API's function."""
     letters = [_queue(redrive.stream_dead_letters_url), _queue(redrive.cleanup_dead_letters_url)]
     quarantine = _allow("s3:ListBucket", on=[f"arn:aws:s3:::{redrive.quarantine_bucket}"])
     return [
         _allow(*LETTER_ACTIONS, on=letters),
         _allow("sqs:SendMessage", on=[_queue(redrive.cleanup_queue_url)]),
         _allow("lambda:InvokeFunction", on=[_arn("lambda", f"function:{redrive.consumer_function}")]),
-        # The emulator judges requests to streams as if they named none.
+        # The emulator authorizes requests to streams as if they named no resource.
         _allow(*HISTORY_ACTIONS, on=["*"]),
         {**quarantine, "Condition": {"StringEquals": {"s3:prefix": QUARANTINE_PREFIX}}},
     ]

@@ -21,12 +21,12 @@ DEFAULT_PORT: Final = 4566
 _STARTED: Final = time.monotonic()
 _HOW_TO_CALL: Final = """
   API          {url}
-               (also in {file}, for as long as it answers)
+               (also in {file} while it is running)
   credentials  {credentials}, profiles tenant-a, tenant-b and operator
   revocations  {revocations}
 
 {how}
-  Ctrl-C stops everything; the data stay for the next start.
+  Ctrl-C stops everything; the data is kept for the next start.
 """
 _SIGNED: Final = """\
   Requests are signed (SigV4, service execute-api, region {region}). With curl:
@@ -35,24 +35,24 @@ _SIGNED: Final = """\
     curl --aws-sigv4 aws:amz:{region}:execute-api --user "$KEYS" {url}/sessions
 """
 _WITH_TOKENS: Final = """\
-  Requests carry a token, which `make token` prints (TENANT=, SUBJECT=, SCOPE=, EXPIRES=). With curl:
+  Requests carry a token; `make token` prints one (TENANT=, SUBJECT=, SCOPE=, EXPIRES=). With curl:
 
     curl -H "Authorization: Bearer $(make -s token)" {url}/sessions
 """
 
 
 class AuthError(RuntimeError):
-    """There is no such way of calling."""
+    """There is no such authentication mode."""
 
 
 def main(state: Path = STATE) -> int:
-    """Run until interrupted; 1 when something is missing, taken or broken, said on standard error."""
+    """Run until interrupted; returns 1 with a message on standard error if something is missing or fails."""
     try:
         place = read_place(os.environ)
         with owned(state) as lock:
             _serve(state, place=place, lock=lock)
     except KeyboardInterrupt:
-        say(f"stopped; the data stay in {_short(state)}")
+        say(f"stopped; the data is kept in {_short(state)}")
         return 0
     except (AuthError, *FAULTS) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -74,7 +74,7 @@ def read_place(environment: Mapping[str, str]) -> Place:
         return Place(port=port, auth_port=None, revocation_endpoint=endpoint)
     auth_port = read_port(environment, "AUTH_PORT", default=port + 1)
     if auth_port == port:
-        raise PortError(f"AUTH_PORT must be another than PORT, got {port}")
+        raise PortError(f"AUTH_PORT must differ from PORT, got {port}")
     return Place(port=port, auth_port=auth_port, revocation_endpoint=endpoint, tokens=auth == Callers.JWT)
 
 
@@ -91,7 +91,7 @@ def _serve(state: Path, *, place: Place, lock: IO[str]) -> NoReturn:
         how = (_WITH_TOKENS if place.tokens else _SIGNED).format(**facts)
         print(_HOW_TO_CALL.format(**facts, how=how), flush=True)
         emulator.process.wait()
-        raise EmulatorError(f"the emulator ended by itself; its log is {_short(state / 'emulator.log')}")
+        raise EmulatorError(f"the emulator exited unexpectedly; its log is {_short(state / 'emulator.log')}")
 
 
 def say(line: str) -> None:
@@ -107,7 +107,7 @@ def _short(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    # SIGINT too: a shell starts what runs in its background with that signal ignored.
+    # SIGINT too: shells start background processes with that signal ignored.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     sys.exit(main(*map(Path, sys.argv[1:2])))

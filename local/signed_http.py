@@ -1,4 +1,4 @@
-"""A signed HTTP caller: what a backend that calls the deployed API does, and no more."""
+"""A minimal HTTP caller that signs its requests, like a backend that calls the deployed API."""
 
 import json
 import threading
@@ -33,7 +33,7 @@ class Answer:
 
 
 class Api:
-    """Calls ``url`` as ``credentials``, unsigned without any. Each thread keeps its own connection alive."""
+    """Calls ``url`` with ``credentials``, or unsigned without. Each thread keeps a connection of its own."""
 
     def __init__(self, url: str, credentials: Credentials | None = None) -> None:
         parts = urlsplit(url)
@@ -51,9 +51,9 @@ class Api:
     def call(
         self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
-        """``path`` is percent-encoded already, its query included.
+        """``path`` is already percent-encoded, including its query.
 
-        A ``body`` of bytes goes as it is, any other as JSON.
+        A ``body`` of bytes is sent as it is, any other as JSON.
         """
         target = self._base + path
         payload = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
@@ -73,9 +73,9 @@ class Api:
         body: bytes | None = None,
         spelling: Callable[[str], str] = str,
     ) -> Answer:
-        """As ``call``, with header fields as they stand: in any order, any number of times, unsigned.
+        """As ``call``, with header fields exactly as given: in any order, repeated, unsigned.
 
-        ``spelling`` gives every header's name, those of the signature too, the case that it is sent in.
+        ``spelling`` sets the case of every header's name, including those of the signature.
         """
         target = self._base + path
         signature = self._signed(method, target, body, {})
@@ -116,7 +116,7 @@ class Api:
             response = connection.getresponse()
             body = response.read()
         except BaseException:
-            # Never sent again by itself: a test that counts effects must see every one.
+            # Never retried: a test that counts effects has to see each of them.
             connection.close()
             raise
         self._local.used_at = time.monotonic()
@@ -127,7 +127,7 @@ class Api:
         )
 
     def _connection(self) -> HTTPConnection:
-        """This thread's own; a new one where the server may have let the idle one go."""
+        """This thread's connection; a new one if the server may have closed the idle one."""
         known: HTTPConnection | None = getattr(self._local, "connection", None)
         if known is not None and time.monotonic() - self._local.used_at < IDLE_SECONDS:
             return known

@@ -1,4 +1,4 @@
-"""The whole stack on this machine, for as long as a block runs: what ``make run`` and ``make demo`` start."""
+"""The whole stack on this machine for the duration of a block, as ``make run`` and ``make demo`` start it."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -18,16 +18,16 @@ from local.streams.mapping import MappingError
 from session_store.schema import Attribute
 
 FAULTS = (EmulatorError, DeploymentError, MappingError, PortError)
-"""What can keep the stack from running; each says what to do."""
+"""Errors that keep the stack from running; each says what to do."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the stack listens, and how it is called.
+    """Ports, and how callers authenticate.
 
-    With a ``revocation_endpoint`` of others there is no server of its own, unless callers show tokens of it.
+    With an external ``revocation_endpoint`` it has no authorization server, unless callers use its tokens.
     """
 
     port: int
@@ -40,7 +40,7 @@ class Place:
 def local_stack(
     state: Path, *, place: Place, say: Say, lock: IO[str] | None = None
 ) -> Iterator[tuple[Emulator, Access]]:
-    """Everything, with its data in ``state`` and what is needed to call it told there.
+    """Start everything, with its data in ``state``, where it also publishes how to call it.
 
     Raises one of ``FAULTS``.
     """
@@ -53,7 +53,7 @@ def local_stack(
         endpoint, issuer = place.revocation_endpoint, None
         if place.auth_port is not None:
             say(f"starting the authorization server on port {place.auth_port}")
-            # Before the emulator, and for longer: what is left to clean up is cleaned up at once.
+            # Started before the emulator and stopped after it, so that pending clean-ups can revoke.
             key = kept_key(state / ISSUER_KEY) if place.tokens else None
             server = authorization_server(port=place.auth_port, file=state / REVOCATIONS, say=say, key=key)
             url = ours.enter_context(server)
@@ -69,7 +69,7 @@ def local_stack(
             delivering(emulator, ttl_tables=tables, ttl_attribute=Attribute.TTL.value, say=say)
         )
         for mapping in mappings:
-            say(f"delivering the stream's records to {mapping.name}")
+            say(f"delivering stream records to {mapping.name}")
         if issuer is not None:
             issuer_url.write_text(f"{issuer}\n")
         api_url.write_text(f"{deployed.api_url}\n")
@@ -78,7 +78,7 @@ def local_stack(
 
 @contextlib.contextmanager
 def _announced(file: Path) -> Iterator[Path]:
-    """No URL before what is there answers, none that a crash left behind, and none after."""
+    """A file that exists only while its URL answers; one left by a crash is removed."""
     file.unlink(missing_ok=True)
     try:
         yield file

@@ -1,8 +1,8 @@
 """``python -m ops.audit``: the whole audit of a session or task, read with AWS credentials, without the API.
 
-Prints a JSON line an entry, each as an item of ``GET /sessions/{sessionId}/audit``, the oldest first. After
-the session's end too: then the last is the summary of it. Ends with 0, with 1 when the audit has nothing of
-that, with 2 when it could not be run.
+Prints one JSON line per entry, in the form of ``GET /sessions/{sessionId}/audit``, oldest first. It works
+after the session's end too: the last entry is then its summary. Exit status: 0; 1 when the audit has no
+entries for the id; 2 when the command could not run.
 """
 
 import argparse
@@ -31,12 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     if not printed:
-        print(f"the audit has nothing of that {'task' if options.task else 'session'}", file=sys.stderr)
+        print(f"no audit entries for that {'task' if options.task else 'session'}", file=sys.stderr)
     return 0 if printed else 1
 
 
 def connected(*, stage: str, region: str) -> AuditTrail:
-    """The use case as the stage's API has it.
+    """The use case, configured as in the stage's API.
 
     Raises:
         NotDeployedError
@@ -46,10 +46,12 @@ def connected(*, stage: str, region: str) -> AuditTrail:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m ops.audit", parents=[place()], description="The audit of a session, or of a task."
+        prog="python -m ops.audit",
+        parents=[place()],
+        description="Print the audit trail of a session or a task, one JSON line per entry.",
     )
-    parser.add_argument("id", help="the sessionId, or taskId, that the store minted")
-    parser.add_argument("--task", action="store_true", help="it is a task's, or an approval's")
+    parser.add_argument("id", help="the sessionId, or with --task the taskId")
+    parser.add_argument("--task", action="store_true", help="the id is that of a task or an approval")
     return parser.parse_args(arguments)
 
 

@@ -1,7 +1,7 @@
-"""``python -m ops.dead_letters``: dead letters looked at and redriven with AWS credentials, without the API.
+"""``python -m ops.dead_letters``: inspect and redrive dead letters with AWS credentials, without the API.
 
-Prints what ``GET /ops/dlq`` and ``POST /ops/dlq/redrive`` answer. Ends with 0 when nothing stays to be done,
-1 when letters stay, 2 when it could not be run.
+Prints what ``GET /ops/dlq`` and ``POST /ops/dlq/redrive`` answer. Exit status: 0 when nothing is left to do,
+1 when letters stay, 2 when the command could not run.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from session_store.services.dead_letters import DONE, DeadLetters
 from session_store.settings import read_redrive_settings, read_settings
 
 REPLAY_SECONDS: Final = 120
-"""How long the consumer of the stream is waited for, a batch; nobody is cut off here as in the API."""
+"""How long to wait for the stream consumer, per batch; there is no API timeout here."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def connected(*, stage: str, region: str) -> DeadLetters:
-    """The use case as the stage's API has it.
+    """The use case, configured as in the stage's API.
 
     Raises:
         NotDeployedError
@@ -66,13 +66,15 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         choices=range(1, MAX_LIMIT + 1),
         default=DEFAULT_LIMIT,
         metavar=f"1..{MAX_LIMIT}",
-        help="the most letters (%(default)s)",
+        help="how many letters at most (default: %(default)s)",
     )
-    parser = argparse.ArgumentParser(prog="python -m ops.dead_letters", description="Dead letters.")
+    parser = argparse.ArgumentParser(
+        prog="python -m ops.dead_letters", description="Inspect and redrive dead letters."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("look", parents=[shared], help="show the letters of both queues; all of them stay")
-    redrive = commands.add_parser("redrive", parents=[shared], help="do again what the letters tell of")
-    redrive.add_argument("--queue", choices=[name.value for name in QueueName], help="this queue alone")
+    commands.add_parser("look", parents=[shared], help="show the letters of both queues without removing any")
+    redrive = commands.add_parser("redrive", parents=[shared], help="process again what the letters point at")
+    redrive.add_argument("--queue", choices=[name.value for name in QueueName], help="only this queue")
     return parser.parse_args(arguments)
 
 

@@ -1,4 +1,4 @@
-"""What every command for operators begins with: who asks, and where the stage has what is asked for."""
+"""What the operators' commands share: the caller, the options, and how to find a deployment."""
 
 import argparse
 from collections.abc import Mapping
@@ -13,27 +13,29 @@ from session_store.settings import REGION_VARIABLE
 from session_store.storage.integrations.aws_clients import aws_client
 
 OPERATOR: Final = Caller(tenant="operator", permissions=frozenset({Permission.OPS}))
-"""Whom AWS let in: every call of a command is judged by IAM."""
+"""IAM authorizes every AWS call of a command, so the operator has the permission here."""
 
 
 class NotDeployedError(Exception):
-    """There is no such stage in the region, or it has not what is asked for."""
+    """The stage is not deployed in the region, or lacks what the command needs."""
 
 
 REFUSALS: Final = (BotoCoreError, ClientError, ConfigurationError, NotDeployedError, StoreError)
-"""What a command says in one line, and ends with 2."""
+"""Errors that a command reports in one line, with exit status 2."""
 
 
 def place() -> argparse.ArgumentParser:
-    """The options that say where, for the parser of a command to have as a parent."""
+    """A parent parser with the options that name the deployment."""
     options = argparse.ArgumentParser(add_help=False)
-    options.add_argument("--stage", required=True, help="the stage that was deployed, such as prod")
-    options.add_argument("--region", default="us-east-1", help="the region to work in (%(default)s)")
+    options.add_argument("--stage", required=True, help="the deployed stage, such as prod")
+    options.add_argument(
+        "--region", default="us-east-1", help="the region of the deployment (default: %(default)s)"
+    )
     return options
 
 
 def environment(*, stage: str, region: str) -> Mapping[str, str]:
-    """That of the function behind the stage's API, whose settings say where all else is.
+    """The environment of the function behind the stage's API, which names everything else.
 
     Raises:
         NotDeployedError

@@ -1,1 +1,1 @@
-"""The API of a region: its routes, the function behind them, who may call, and what stands before it."""
+"""The API of a region: routes, function, access policy, authorizer and web ACL."""

@@ -1,4 +1,4 @@
-"""The function that verifies tokens before the API, where callers show tokens."""
+"""The Lambda authorizer that verifies bearer tokens in front of the API, with ``auth=jwt``."""
 
 from typing import Final
 
@@ -14,14 +14,14 @@ from session_store.schema import JwtEnv
 
 PACKAGE: Final = "authorizer"
 TIMEOUT: Final = Duration.seconds(10)
-"""For a cold start and one fetch of keys from a slow issuer; API Gateway waits longer."""
+"""Enough for a cold start and one fetch of keys from a slow issuer; API Gateway waits longer."""
 
 FORM: Final = r"^[Bb][Ee][Aa][Rr][Ee][Rr] [A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+$"
-"""What is no signed token is answered 401 by API Gateway itself, and starts no function."""
+"""Anything else is answered 401 by API Gateway, without running the function."""
 
 
 class Authorizer(LoggedFunction):
-    """It may log, and nothing else: it knows no table."""
+    """It may only log, and has no access to the tables."""
 
     def __init__(self, scope: Construct, construct_id: str, *, shared: Shared) -> None:
         layer = dependencies_layer(scope, "TokenDependencies", config=shared.config, lock=TOKEN_LOCK)
@@ -30,24 +30,28 @@ class Authorizer(LoggedFunction):
             construct_id,
             shared=shared,
             package=PACKAGE,
-            description="who calls, by the token",
+            description="verify bearer tokens",
             timeout=TIMEOUT,
             environment=_environment(shared.config),
             layers=[layer],
         )
-        # Not its errors: a function says 401 by an error.
+        # Not on its errors: an authorizer answers 401 by an error.
         for name, says, metric in (
             (
                 "issuer-unavailable",
                 "the issuer's keys cannot be fetched",
                 Metric.ISSUER_UNAVAILABLE,
             ),
-            ("authorizer-crashes", "the authorizer crashed on a token", Metric.AUTHORIZER_CRASHED),
+            (
+                "authorizer-crashes",
+                "the authorizer failed on a token with an unhandled error",
+                Metric.AUTHORIZER_CRASHED,
+            ),
         ):
             self.alarms.add(name, says=says, metric=self.alarms.counted(metric, by=PACKAGE), above=0)
 
     def before(self, scope: Construct) -> apigateway.TokenAuthorizer:
-        """It judges each call anew: a result that is kept would outlive the token and its permissions."""
+        """It verifies every call: a cached result could outlive the token and its permissions."""
         return apigateway.TokenAuthorizer(
             scope,
             "Tokens",

@@ -12,10 +12,10 @@ from infra.table_function import TableFunction
 from session_store.schema import Env
 
 TIMEOUT: Final = Duration.seconds(15)
-"""Below API Gateway's 29 s, so that the function's own answer, not the gateway's, tells what happened."""
+"""Below API Gateway's 29 s, so that callers get the function's own answer rather than the gateway's."""
 
 STREAMS_URL: Final = "AWS_ENDPOINT_URL_DYNAMODB_STREAMS"
-"""Read by botocore: where the function finds DynamoDB Streams."""
+"""Read by botocore: the endpoint of DynamoDB Streams."""
 
 TABLE_ACTIONS: Final = (
     "dynamodb:BatchGetItem",
@@ -26,7 +26,7 @@ TABLE_ACTIONS: Final = (
     "dynamodb:Query",
     "dynamodb:UpdateItem",
 )
-"""A transaction is authorised by the actions of its items; there is none for TransactWriteItems itself."""
+"""A transaction is authorized by the actions of its items; TransactWriteItems is no action itself."""
 
 
 class ApiFunction(TableFunction):
@@ -46,7 +46,7 @@ class ApiFunction(TableFunction):
         self.allow(*TABLE_ACTIONS, on=self.table_arn)
         self.allow("dynamodb:Query", on=self.indexes_arn)
         self.allow("dynamodb:PutItem", "dynamodb:Query", on=self.audit_table_arn)
-        # Dead letters are read, and ends of sessions sent again.
+        # To read dead letters and to queue clean-ups again.
         self.allow_key("kms:Decrypt", "kms:GenerateDataKey", through="sqs")
 
 

@@ -1,4 +1,4 @@
-"""What API Gateway answers by itself, in the shape of the function's errors: application/problem+json."""
+"""API Gateway's own error responses, in the form of the function's: application/problem+json."""
 
 import json
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import Final
 from aws_cdk import aws_apigateway as apigateway
 
 _QUOTED_MESSAGE: Final = "$context.error.messageString"
-"""Rendered with its quotes, so it stands in the template as a JSON value."""
+"""Rendered with its quotes, so it is a JSON value in the template."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Problem:
     retry_after: int | None = None
     """Seconds."""
     challenge: str | None = None
-    """What a caller is to show (RFC 9110, 11.6.1)."""
+    """The WWW-Authenticate challenge (RFC 9110, 11.6.1)."""
 
     @property
     def template(self) -> str:
@@ -47,27 +47,27 @@ _UNAUTHENTICATED: Final = Problem(slug="unauthenticated", title="Unauthenticated
 _THROTTLED: Final = Problem(slug="throttled", title="Throttled", status=429, retry_after=1)
 _INVALID: Final = Problem(slug="invalid-request", title="Invalid request", status=400)
 _INTERNAL: Final = Problem(
-    slug="internal", title="Internal error", status=500, detail="The request could not be answered."
+    slug="internal", title="Internal error", status=500, detail="The request failed unexpectedly."
 )
 _LATE: Final = Problem(
     slug="internal",
     title="Internal error",
     status=504,
-    detail="Whether the request took effect is not known.",
+    detail="The request may or may not have taken effect.",
 )
 
 PROBLEMS: Final = {
     "MISSING_AUTHENTICATION_TOKEN": _UNAUTHENTICATED,
     "INVALID_SIGNATURE": _UNAUTHENTICATED,
     "EXPIRED_TOKEN": _UNAUTHENTICATED,
-    # Of an authorizer alone: no token, or none that is believed.
+    # From an authorizer only: no token, or one that was refused.
     "UNAUTHORIZED": replace(_UNAUTHENTICATED, challenge="Bearer"),
     "ACCESS_DENIED": Problem(slug="forbidden", title="Forbidden", status=403),
     "WAF_FILTERED": Problem(
         slug="forbidden",
         title="Forbidden",
         status=403,
-        detail="The web ACL refuses this request, or an address sends too many.",
+        detail="The web ACL blocked this request, or too many requests came from this address.",
     ),
     "RESOURCE_NOT_FOUND": Problem(slug="not-found", title="Not found", status=404),
     "REQUEST_TOO_LARGE": Problem(slug="payload-too-large", title="Payload too large", status=413),
@@ -75,7 +75,7 @@ PROBLEMS: Final = {
     "QUOTA_EXCEEDED": _THROTTLED,
     "BAD_REQUEST_BODY": _INVALID,
     "BAD_REQUEST_PARAMETERS": _INVALID,
-    # What has no type of its own: an unknown access key, an incomplete signature.
+    # Errors without a type of their own: an unknown access key, an incomplete signature.
     "DEFAULT_4XX": _UNAUTHENTICATED,
     "INTEGRATION_TIMEOUT": _LATE,
     "INTEGRATION_FAILURE": _LATE,

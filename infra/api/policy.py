@@ -1,4 +1,4 @@
-"""Who may reach the API at all: its resource policy, beside which IAM still decides."""
+"""The API's resource policy, which applies in addition to IAM."""
 
 from aws_cdk import aws_iam as iam
 
@@ -9,13 +9,14 @@ _INVOKE = "execute-api:Invoke"
 
 
 def api_policy(config: Config, *, stage: str) -> iam.PolicyDocument:
-    """Open routes for everyone, all others for the accounts named; nobody else of another account.
+    """Open routes for everyone, all others for the configured accounts; no other account has access.
 
-    The own account has no statement: there API Gateway lets in whom a principal's policy *or* this one
-    allows, so an allow here would let in principals whose own policies say nothing. Another account's
-    principal needs both.
+    The own account has no statement: for its principals API Gateway admits what their policy *or* this one
+    allows, so an allow here would admit principals whose own policies do not mention the API. A principal
+    of another account needs both.
 
-    Before an authorizer it is alike: what either policy allows is let in, unless the authorizer's denies it.
+    The same holds with an authorizer: what either policy allows is admitted, unless the authorizer denies
+    it.
     """
     opened = [f"execute-api:/{stage}/{route.method}{route.path}" for route in routes() if route.is_open]
     policy = iam.PolicyDocument(

@@ -1,4 +1,4 @@
-"""The REST API: the routes of docs/openapi.json, all of them answered by one function."""
+"""The REST API: the routes of docs/openapi.json, all handled by one function."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ ACCESS_LOG: Final = {
     "requestId": apigateway.AccessLogField.context_request_id(),
     "time": apigateway.AccessLogField.context_request_time(),
     "method": apigateway.AccessLogField.context_http_method(),
-    # The template of the path, not the path: what callers put into a path stays out of the logs.
+    # The path's template rather than the path, so that callers' values stay out of the logs.
     "resourcePath": apigateway.AccessLogField.context_resource_path(),
     "status": apigateway.AccessLogField.context_status(),
     "responseLength": apigateway.AccessLogField.context_response_length(),
@@ -44,7 +44,7 @@ class SessionRestApi(Construct):
         function: lambda_.IFunction,
         authorizer: Authorizer | None,
     ) -> None:
-        """Without an authorizer callers sign their requests."""
+        """Without an authorizer, callers sign their requests."""
         super().__init__(scope, construct_id)
         config = shared.config
         access_logs = logs.LogGroup(
@@ -61,8 +61,8 @@ class SessionRestApi(Construct):
             description="Session store",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
             policy=api_policy(config, stage=STAGE_NAME),
-            # Access logs need the role that an account names once a region. It stays when this stack
-            # goes: other APIs of the account may lean on it by then.
+            # Access logs need a role that is set per account and region. It is retained when this stack is
+            # deleted: other APIs of the account may use it by then.
             cloud_watch_role=True,
             cloud_watch_role_removal_policy=RemovalPolicy.RETAIN,
             default_method_options=(
@@ -82,12 +82,12 @@ class SessionRestApi(Construct):
         )
         self._integration = apigateway.LambdaIntegration(
             function,
-            # One permission for the whole API (none for the console's test stage); one a method would
-            # outgrow the function's policy.
+            # One permission for the whole API (none for the console's test stage): one per method would
+            # exceed the size of the function's policy.
             scope_permission_to_method=False,
         )
         self._body_validator = self.api.add_request_validator("HasBody", validate_request_body=True)
-        # Only the outermost shape: the function's own errors name the path of what is wrong.
+        # Only the outermost type: the function's own errors name the path of an invalid value.
         self._object = self.api.add_model(
             "JsonObject",
             content_type="application/json",
@@ -95,7 +95,7 @@ class SessionRestApi(Construct):
         )
         for route in routes():
             self._add(route)
-        # An unknown path is the function's to answer, once the caller is known.
+        # The function answers unknown paths, after authentication.
         self.api.root.add_method("ANY", self._integration)
         self.api.root.add_resource("{proxy+}").add_method("ANY", self._integration)
         add_gateway_responses(self.api)
@@ -105,7 +105,7 @@ class SessionRestApi(Construct):
         resource.add_method(
             route.method,
             self._integration,
-            # None: as all methods have it by default.
+            # None means the default of all methods.
             authorization_type=apigateway.AuthorizationType.NONE if route.is_open else None,
             request_validator=self._body_validator if route.takes_body else None,
             request_models={"application/json": self._object} if route.takes_body else None,

@@ -1,4 +1,4 @@
-"""The routes of the API, as docs/openapi.json tells them; the code writes that file."""
+"""The routes of the API, read from docs/openapi.json, which is generated from the code."""
 
 import json
 from collections.abc import Iterator

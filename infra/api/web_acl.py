@@ -1,4 +1,4 @@
-"""The web ACL before a region's API: what is refused before signatures are read, and what is only counted."""
+"""The web ACL in front of a region's API: which requests it blocks, and which it only counts."""
 
 from typing import Final
 
@@ -26,7 +26,7 @@ BODY_RULES: Final = {
         "CrossSiteScripting_BODY",
     ),
 }
-"""Rules that look into bodies: agents keep code, markup, addresses and logs here, up to 1 MB of it."""
+"""Rules about bodies: agents store code, markup, addresses and logs, up to 1 MB."""
 
 PATH_RULES: Final = {
     "AWSManagedRulesKnownBadInputsRuleSet": (
@@ -41,29 +41,29 @@ PATH_RULES: Final = {
         "RestrictedExtensions_URIPATH",
     ),
 }
-"""Rules that look into paths: callers name their tool calls, and ``build.log`` is a name."""
+"""Rules about paths: callers choose the ids of tool calls, and ``build.log`` is a valid one."""
 
 HEADER_RULES: Final = {"AWSManagedRulesCommonRuleSet": ("NoUserAgent_HEADER",)}
-"""A signed request is no worse for saying nothing of its program."""
+"""A signed request may omit its User-Agent."""
 
 GROUPS: Final = (
     "AWSManagedRulesAmazonIpReputationList",
     "AWSManagedRulesKnownBadInputsRuleSet",
     "AWSManagedRulesCommonRuleSet",
 )
-"""In the order of their evaluation."""
+"""In order of evaluation."""
 
 RATE_WINDOW_SECONDS: Final = 300
 SECRET_HEADERS: Final = ("authorization", "x-amz-security-token", "session-subject", "idempotency-key")
 
 
 def counted(group: str) -> tuple[str, ...]:
-    """The rules of a managed group that count here and block nothing."""
+    """The rules of a managed group that only count."""
     return tuple(name for rules in (BODY_RULES, PATH_RULES, HEADER_RULES) for name in rules.get(group, ()))
 
 
 class WebAcl(Construct):
-    """Judges before API Gateway verifies anything; what it blocks the gateway answers as a problem."""
+    """Evaluated before API Gateway verifies anything; the gateway answers blocked requests with a problem."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, shared: Shared, stage: apigateway.Stage
@@ -91,7 +91,7 @@ class WebAcl(Construct):
             log_group_name=names.web_acl_logs(config.stage),
             encryption_key=shared.key,
             retention=config.log_retention,
-            # Its name is the same each time: one that was kept would stand in the way of the next.
+            # Its name is fixed: a retained log group would block the next deployment.
             removal_policy=RemovalPolicy.DESTROY,
         )
         _log(self, self.acl, to=log_group)
@@ -134,14 +134,14 @@ def _managed(group: str, priority: int) -> wafv2.CfnWebACL.RuleProperty:
 
 
 def _visible(name: str) -> wafv2.CfnWebACL.VisibilityConfigProperty:
-    """Metrics, and no samples: those would show paths and headers of requests to whoever may look."""
+    """Metrics without samples: samples would expose paths and headers of requests."""
     return wafv2.CfnWebACL.VisibilityConfigProperty(
         cloud_watch_metrics_enabled=True, metric_name=name, sampled_requests_enabled=False
     )
 
 
 def _protection() -> wafv2.CfnWebACL.DataProtectionConfigProperty:
-    """A match in a body is told with the words that matched: they are replaced before anything is logged."""
+    """Logs of a match in a body contain the matched text, so it is replaced before anything is logged."""
     fields = [
         wafv2.CfnWebACL.FieldToProtectProperty(field_type="BODY"),
         wafv2.CfnWebACL.FieldToProtectProperty(field_type="SINGLE_HEADER", field_keys=list(SECRET_HEADERS)),
@@ -154,7 +154,7 @@ def _protection() -> wafv2.CfnWebACL.DataProtectionConfigProperty:
 
 
 def _log(scope: Construct, acl: wafv2.CfnWebACL, *, to: logs.ILogGroup) -> None:
-    """What was blocked, without what callers put into paths, as in the access logs."""
+    """Log blocked requests, without callers' values in paths, as in the access logs."""
     hidden = wafv2.CfnLoggingConfiguration.FieldToMatchProperty
     stack = Stack.of(scope)
     blocked = {"ActionCondition": {"Action": "BLOCK"}}
@@ -162,7 +162,7 @@ def _log(scope: Construct, acl: wafv2.CfnWebACL, *, to: logs.ILogGroup) -> None:
         scope,
         "Logging",
         resource_arn=acl.attr_arn,
-        # Without the `:*` that a log group's own attribute ends in.
+        # Without the `:*` at the end of the log group's own ARN attribute.
         log_destination_configs=[
             stack.format_arn(
                 service="logs",

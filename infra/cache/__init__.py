@@ -1,1 +1,1 @@
-"""The cache of a region, and the network that it and what reads through it stand in."""
+"""The cache of a region, and its network."""

@@ -1,4 +1,4 @@
-"""The DAX cluster of one region: what it may read, how long it keeps it, and when somebody should look."""
+"""The DAX cluster of one region: permissions, time to live, alarms."""
 
 import hashlib
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from infra.config import Config
 
 TLS_PORT: Final = 9111
 READ_ACTIONS: Final = ("dynamodb:DescribeTable", "dynamodb:GetItem")
-"""All that is ever asked through the cache: one item of the session table, by its key."""
+"""The cache is only for single items of the session table, read by key."""
 
 KEY_ACTIONS: Final = ("kms:Decrypt", "kms:DescribeKey")
 MAINTENANCE: Final = "sun:04:00-sun:05:00"
@@ -28,10 +28,10 @@ BUSY_PERCENT: Final = 75
 
 
 def cluster_name(config: Config) -> str:
-    """A name for what cannot be changed in place: a cluster with another such value is another cluster.
+    """A name that depends on what cannot be changed in place: another node type makes another cluster.
 
-    At most ``NAME_LENGTH`` characters. It stands in the cluster's certificate,
-    and so in public logs of certificates.
+    At most ``NAME_LENGTH`` characters. It is in the cluster's certificate, and so in public certificate
+    logs.
     """
     fixed = hashlib.sha256(f"{config.stage}/{config.dax_node_type}".encode()).hexdigest()[:8]
     return f"ss-{config.stage[: NAME_LENGTH - len('ss--') - len(fixed)]}-{fixed}"
@@ -99,7 +99,7 @@ class DaxCluster(Construct):
         return role, iam.Policy(self, "Reads", roles=[role], statements=statements)
 
     def _parameters(self, config: Config) -> dax.CfnParameterGroup:
-        """Another group for another time, as nodes take up a changed one only when they start."""
+        """A group per time to live, since nodes adopt changes of a group only when they start."""
         kept = str(config.dax_record_ttl_seconds * 1000)
         return dax.CfnParameterGroup(
             self,
@@ -110,7 +110,7 @@ class DaxCluster(Construct):
 
 
 def watch_cluster(alarms: Alarms, *, config: Config) -> None:
-    """The cluster is known by its name: its alarms stand with the region's others."""
+    """The cluster is referred to by name, so its alarms are with the others of the region."""
 
     def metric(name: str, statistic: str) -> cloudwatch.Metric:
         return cloudwatch.Metric(
@@ -131,7 +131,7 @@ def watch_cluster(alarms: Alarms, *, config: Config) -> None:
     )
     alarms.add(
         "dax-faults",
-        says="the cache fails requests",
+        says="the cache fails requests through its own fault",
         metric=metric("FaultRequestCount", "Sum"),
         above=0,
         periods=2,
@@ -139,7 +139,7 @@ def watch_cluster(alarms: Alarms, *, config: Config) -> None:
     )
     alarms.add(
         "dax-evictions",
-        says="the cache throws out what it should still have",
+        says="the cache evicts items for lack of memory",
         metric=metric("EvictedSize", "Maximum"),
         above=0,
         periods=3,

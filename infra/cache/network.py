@@ -1,4 +1,4 @@
-"""Where the API's function stands beside the cache, and what it reaches from there."""
+"""The VPC of the cache and the API's function, and what the function reaches from there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from infra.config import Config
 from infra.config_values import Egress
 
 RANGE: Final = "10.64.0.0/20"
-"""Nothing peers with this network; it may overlap with others."""
+"""Nothing peers with this network, so it may overlap with others."""
 
 _MOST_ZONES: Final = 3
 _FEW_ZONES: Final = {"us-west-1": 2}
-"""Regions that show an account fewer zones than ``_MOST_ZONES``."""
+"""Regions where an account has fewer zones than ``_MOST_ZONES``."""
 
 _CACHE: Final = "Cache"
 _FUNCTION: Final = "Function"
@@ -30,7 +30,7 @@ INTERFACES: Final = {
     "Functions": ec2.InterfaceVpcEndpointAwsService.LAMBDA_,
     "Traces": ec2.InterfaceVpcEndpointAwsService.XRAY,
 }
-"""What the API's function calls beside tables and buckets. Each is paid by the hour in every zone."""
+"""Services that the API's function calls besides DynamoDB and S3. Each is billed hourly per zone."""
 
 GATEWAYS: Final = {
     "Tables": ec2.GatewayVpcEndpointAwsService.DYNAMODB,
@@ -41,17 +41,17 @@ GATEWAYS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Where in a VPC a function runs, and what it must be told there."""
+    """Where in a VPC a function runs, and the settings that it needs there."""
 
     vpc: ec2.IVpc
     subnets: Sequence[ec2.ISubnet]
     security_group: ec2.ISecurityGroup
     streams_url: str | None
-    """Of DynamoDB Streams, where its public name leads nowhere."""
+    """The endpoint of DynamoDB Streams, if its public name is unreachable."""
 
 
 def zones(config: Config, *, region: str) -> list[str]:
-    """By their place in the region's list, which needs no account to look them up in."""
+    """By position in the region's list, so that no account is needed to look them up."""
     count = min(_FEW_ZONES.get(region, _MOST_ZONES), max(2, config.dax_nodes))
     return [Fn.select(at, Fn.get_azs()) for at in range(count)]
 
@@ -66,10 +66,10 @@ class CacheNetwork(Construct):
             "Vpc",
             ip_addresses=ec2.IpAddresses.cidr(RANGE),
             availability_zones=in_use,
-            # Their addresses are left free: with more nodes no subnet moves, and none could.
+            # Addresses of unused zones are reserved, so that adding nodes moves no subnet.
             reserved_azs=_MOST_ZONES - len(in_use),
             subnet_configuration=_subnets(is_isolated=is_isolated),
-            # One a zone: a zone that fails takes no other's way out with it.
+            # One per zone, so that a failing zone does not cut off the others.
             nat_gateways=0 if is_isolated else None,
             restrict_default_security_group=True,
             flow_logs={"All": _flow_logs(self, config, key)},
@@ -83,7 +83,7 @@ class CacheNetwork(Construct):
             description="Session store: the function of the API",
             allow_all_outbound=False,
         )
-        # Gateway endpoints are routes to public addresses; without another route nothing else answers.
+        # Gateway endpoints are routes to public addresses; without another route nothing else is reachable.
         self.function_group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(443), "AWS, by TLS")
         for name, gateway in GATEWAYS.items():
             endpoint = self.vpc.add_gateway_endpoint(name, service=gateway)
@@ -101,14 +101,14 @@ class CacheNetwork(Construct):
         )
 
     def _streams(self) -> str:
-        """Streams have no gateway endpoint, and their interface endpoint has no private name."""
+        """Streams have no gateway endpoint, and their interface endpoint has no private DNS name."""
         service = ec2.InterfaceVpcEndpointAwsService.DYNAMODB_STREAMS
         endpoint = self._interface("Streams", service, private_dns=False)
-        # `<hosted zone>:<name>`, that of the region first.
+        # `<hosted zone>:<name>`, the regional one first.
         name = Fn.select(1, Fn.split(":", Fn.select(0, endpoint.vpc_endpoint_dns_entries)))
         stack = Stack.of(self)
         output = CfnOutput(stack, "StreamsUrl", value=f"https://{name}")
-        # Told as text: the list that it is taken from cannot be another stack's.
+        # As a string: a list attribute cannot be referred to from another stack.
         return Fn.get_stack_output(stack.stack_name, output.node.id)
 
     def _interface(
@@ -135,7 +135,7 @@ class CacheNetwork(Construct):
 
 
 def _own_account(scope: Construct, *, owning: bool) -> iam.PolicyStatement:
-    """Foreign credentials carry nothing out, and our own nothing into what another account owns."""
+    """Only for the own account's credentials; with ``owning`` also only for its resources."""
     account = Stack.of(scope).account
     keys = ["aws:PrincipalAccount"]
     if owning:

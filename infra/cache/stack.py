@@ -1,4 +1,4 @@
-"""The cache of one region, in a network of its own. Only the API's function comes near it."""
+"""The cache of one region, in a network of its own that only the API's function joins."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from infra.config import Config
 
 UNUSED: Final = (
     "Nothing reads through the DAX cluster in this version: it costs its nodes' price and serves nothing. "
-    "See docs/operations.md, Cache."
+    "See docs/deployment.md, Cache."
 )
 
 
@@ -39,5 +39,5 @@ class CacheStack(Stack):
 
     @property
     def availability_zones(self) -> list[str]:
-        """CDK's own asks AWS for them, once an account is set."""
+        """CDK's own property asks AWS for them if an account is set."""
         return self._zones

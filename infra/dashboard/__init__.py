@@ -1,1 +1,1 @@
-"""What people look at when something is wrong: one file a group of panels, composed by ``stack``."""
+"""The dashboard: one file per group of panels, composed by ``stack``."""

@@ -1,4 +1,4 @@
-"""What the store is used for: sessions, tool calls, messages, checkpoints, and how often writers meet."""
+"""Usage: sessions, tool calls, messages, checkpoints, tasks, conflicts."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -33,14 +33,14 @@ MEETINGS: Final[tuple[Counted, ...]] = (
     ("session_api", Metric.LARGE_SESSION),
 )
 STATUSES: Final = ("initializing", "active", "closing", "closed")
-"""As values of a dimension: of what runs, this side knows the names alone."""
+"""Values of a dimension, spelled out: infra imports names from the runtime, not its domain."""
 
 CENSUS: Final = "session_census"
 
 
 def business(watched: Watched) -> Iterator[Row]:
     yield [
-        graph(watched, "Sessions that began and ended", _each(watched, SESSIONS)),
+        graph(watched, "Sessions created and ended", _each(watched, SESSIONS)),
         *_living(watched),
         graph(watched, "Tool calls, messages, checkpoints", _each(watched, WORK)),
         graph(watched, "Tasks and approvals", _each(watched, TASKS)),
@@ -53,11 +53,11 @@ def _each(watched: Watched, metrics: tuple[Counted, ...]) -> Iterator[cloudwatch
 
 
 def _living(watched: Watched) -> Row:
-    """Where they are counted at all."""
+    """Only if there is a census."""
     if CENSUS not in watched.packages:
         return []
     by_status = (_census(watched, status, {STATUS: status}) for status in STATUSES)
-    return [graph(watched, "Living sessions, by status", [_census(watched, "all", {}), *by_status])]
+    return [graph(watched, "Living sessions by status", [_census(watched, "all", {}), *by_status])]
 
 
 def _census(watched: Watched, label: str, dimensions: Mapping[str, str]) -> cloudwatch.Metric:

@@ -1,4 +1,4 @@
-"""The DAX cluster, where there is one: what it saves, and whether it is well."""
+"""The DAX cluster, if any: hits, errors, load."""
 
 from collections.abc import Iterator
 
@@ -39,7 +39,7 @@ def cache(watched: Watched) -> Iterator[Row]:
 
 
 def _hit_rate(cluster: str) -> cloudwatch.MathExpression:
-    # DAX sends what is not zero, and nothing otherwise.
+    # DAX emits nothing for zero.
     return cloudwatch.MathExpression(
         expression="100 * FILL(hits, 0) / (FILL(hits, 0) + FILL(misses, 0))",
         using_metrics={

@@ -1,4 +1,4 @@
-"""The functions: how many run, what fails, what is throttled, how long it takes, how often from cold."""
+"""The functions: invocations, errors, throttles, concurrency, duration, cold starts."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ from session_store.metric_names import COLD_START, FUNCTION_NAME, SERVICE, names
 def functions(watched: Watched) -> Iterator[Row]:
     yield [
         _by_function(watched, "Invocations", "Invocations", "Sum", width=8),
-        _by_function(watched, "Errors of functions", "Errors", "Sum", width=8),
+        _by_function(watched, "Function errors", "Errors", "Sum", width=8),
         _by_function(watched, "Throttled invocations", "Throttles", "Sum", width=8),
     ]
     yield [
-        _by_function(watched, "Running at once", "ConcurrentExecutions", "Maximum", width=8),
+        _by_function(watched, "Concurrent executions", "ConcurrentExecutions", "Maximum", width=8),
         _by_function(watched, "Duration, p99", "Duration", "p99", width=8, unit="ms"),
         graph(
             watched, "Cold starts", [_cold_starts(watched, package) for package in watched.packages], width=8

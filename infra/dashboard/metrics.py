@@ -1,6 +1,6 @@
-"""What CloudWatch has of the parts of a region, under the names that the parts have there.
+"""CloudWatch metrics of a region's resources, by their names.
 
-A metric names no region here: the panel that shows it does.
+Metrics have no region here: the panel that shows them has.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ MINUTE: Final = Duration.minutes(1)
 LONG: Final = Duration.minutes(5)
 
 Counted = tuple[str, Metric]
-"""What is counted by the function of a package."""
+"""A package, and a metric that its function emits."""
 
 
 def counted(watched: Watched, package: str, metric: Metric, *, statistic: str = "Sum") -> cloudwatch.Metric:

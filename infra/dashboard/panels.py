@@ -1,4 +1,4 @@
-"""How a panel of this dashboard looks: widths in the 24 columns of CloudWatch's grid."""
+"""The form of panels; widths are in the 24 columns of CloudWatch's grid."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -24,7 +24,7 @@ def graph(
     unit: str = "",
     limits: Iterable[tuple[float, str]] = (),
 ) -> cloudwatch.GraphWidget:
-    """Lines over time, from zero; ``limits`` are where an alarm or a promise lies, each with its name."""
+    """Lines over time, from zero; ``limits`` are alarm thresholds, each with its label."""
     return cloudwatch.GraphWidget(
         title=watched.title(title),
         region=watched.region,

@@ -1,4 +1,4 @@
-"""Between the regions: how far each lags behind each, source by source, and whether each takes writes."""
+"""Replication latency between regions, and whether each region takes writes."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -12,11 +12,11 @@ from session_store.metric_names import Metric
 
 STATISTICS: Final = ("Average", "p99", "Maximum")
 LIMITS: Final = ((30_000, "Average, p99"), (60_000, "Maximum"))
-"""In milliseconds: where the alarms on replication lie."""
+"""In milliseconds: the thresholds of the alarms on replication."""
 
 
 def regions(everywhere: Sequence[Watched]) -> Iterator[Row]:
-    """A row a source, a column a destination. DynamoDB counts the latency in the source."""
+    """One row per source, one column per destination. DynamoDB emits the latency in the source."""
     for source in everywhere:
         others = [each.region for each in everywhere if each.region != source.region]
         width = COLUMNS // (len(others) + 1)

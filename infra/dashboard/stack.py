@@ -1,4 +1,4 @@
-"""The dashboard of a deployment: one, in the primary region, over all of them."""
+"""The dashboard of a deployment: one for all regions, in the primary region."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
@@ -27,18 +27,26 @@ Group = Callable[[Sequence[Watched]], Iterator[Row]]
 
 
 def _in_each(rows: Callable[[Watched], Iterator[Row]]) -> Group:
-    """The same panels for one region after another: each stands above its like."""
+    """The same panels for one region after another."""
     return lambda everywhere: (row for watched in everywhere for row in rows(watched))
 
 
 GROUPS: Final[tuple[tuple[str, str, Group], ...]] = (
-    ("Traffic", "What callers ask, and what they hear.", _in_each(traffic)),
+    ("Traffic", "Requests, errors and latency, as callers see them.", _in_each(traffic)),
     ("Sessions", "What the store is used for.", _in_each(business)),
-    ("Tables", "DynamoDB: units, throttles, refusals.", _in_each(table)),
-    ("Stream and ends of sessions", "What follows a change, and what could not be done.", _in_each(stream)),
-    ("Regions", "How far a copy lags, from source to destination, and whether each takes writes.", regions),
+    ("Tables", "DynamoDB: capacity units, throttles, failed conditions.", _in_each(table)),
+    (
+        "Stream and session clean-up",
+        "Audit and clean-up, and what failed in every attempt.",
+        _in_each(stream),
+    ),
+    (
+        "Regions",
+        "Replication latency from source to destination, and whether each region takes writes.",
+        regions,
+    ),
     ("Functions", "Lambda: concurrency, errors, throttles, cold starts.", _in_each(functions)),
-    ("Cache", "DAX: what it saves.", _in_each(cache)),
+    ("Cache", "DAX: hits, errors, evictions, load.", _in_each(cache)),
 )
 
 

@@ -1,4 +1,4 @@
-"""What follows a change: the audit trail, the ends of sessions, and what could not be done."""
+"""The stream consumer, the clean-up of sessions, and dead letters."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -34,15 +34,25 @@ def stream(watched: Watched) -> Iterator[Row]:
     if watched.exports:
         dead_letters.append(names.EXPORT_DEAD_LETTERS)
     yield [
-        graph(watched, "Age of the stream's records", [age], unit="ms", limits=late),
-        graph(watched, "Records of the stream", [counted(watched, *each) for each in RECORDS]),
+        graph(watched, "Stream iterator age", [age], unit="ms", limits=late),
+        graph(watched, "Stream records", [counted(watched, *each) for each in RECORDS]),
         graph(watched, "Dead letters", [of_queue(watched, each, DEPTH) for each in dead_letters]),
         graph(
-            watched, "Age of dead letters", [of_queue(watched, each, AGE) for each in dead_letters], unit="s"
+            watched,
+            "Dead letters: age of the oldest",
+            [of_queue(watched, each, AGE) for each in dead_letters],
+            unit="s",
         ),
     ]
     yield [
-        graph(watched, "After sessions", [counted(watched, *each) for each in CLEANUPS], width=12),
-        graph(watched, "Clean-ups that wait", [of_queue(watched, names.CLEANUP_QUEUE, DEPTH)]),
-        graph(watched, "Age of what waits longest", [of_queue(watched, names.CLEANUP_QUEUE, AGE)], unit="s"),
+        graph(
+            watched, "Session clean-up and warnings", [counted(watched, *each) for each in CLEANUPS], width=12
+        ),
+        graph(watched, "Clean-up queue: messages", [of_queue(watched, names.CLEANUP_QUEUE, DEPTH)]),
+        graph(
+            watched,
+            "Clean-up queue: age of the oldest",
+            [of_queue(watched, names.CLEANUP_QUEUE, AGE)],
+            unit="s",
+        ),
     ]

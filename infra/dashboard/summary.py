@@ -1,4 +1,4 @@
-"""The first row: what is this, where does one read on, and which alarms are raised where."""
+"""The first rows: title, link to the runbook, and the state of all alarms."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ def summary(stack: Stack, everywhere: Sequence[Watched], *, config: Config) -> I
 def _title(config: Config) -> str:
     runbook = f"{config.runbook}#dashboard"
     where = f"[{runbook}]({runbook})" if runbook.startswith("https:") else f"`{runbook}`"
-    return f"# Session store, {config.stage}\nWhat to look at first, and what each alarm asks for: {where}"
+    return f"# Session store, {config.stage}\nHow to read it, and what to do about each alarm: {where}"
 
 
 def _alarms(stack: Stack, watched: Watched, *, width: int) -> cloudwatch.IWidget:
@@ -33,7 +33,7 @@ def _alarms(stack: Stack, watched: Watched, *, width: int) -> cloudwatch.IWidget
         )
         for name in watched.alarms
     ]
-    # By their ARNs, which hold the region: the stack of another region cannot be referred to from here.
+    # By ARN, which includes the region: a stack cannot refer to resources of another region's stack.
     raised = [
         cloudwatch.Alarm.from_alarm_arn(stack, f"{watched.region}-{name}", arn)
         for name, arn in zip(watched.alarms, arns, strict=True)

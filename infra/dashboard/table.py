@@ -1,4 +1,4 @@
-"""The tables: what they consume, what is throttled, refused by a condition, or deleted by TTL."""
+"""The tables: capacity, throttles, failed conditions, deletions by TTL."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,21 +16,23 @@ OPERATIONS: Final = ("GetItem", "PutItem", "UpdateItem", "Query", "TransactWrite
 def table(watched: Watched) -> Iterator[Row]:
     sessions, _ = watched.tables
     yield [
-        graph(watched, "Write units, by table and index", _by_index(watched, "ConsumedWriteCapacityUnits")),
-        graph(watched, "Read units, by table and index", _by_index(watched, "ConsumedReadCapacityUnits")),
-        graph(watched, "Throttled writes, by table and index", _by_index(watched, "WriteThrottleEvents")),
-        graph(watched, "Throttled reads, by table and index", _by_index(watched, "ReadThrottleEvents")),
+        graph(watched, "Write units by table and index", _by_index(watched, "ConsumedWriteCapacityUnits")),
+        graph(watched, "Read units by table and index", _by_index(watched, "ConsumedReadCapacityUnits")),
+        graph(watched, "Throttled writes by table and index", _by_index(watched, "WriteThrottleEvents")),
+        graph(watched, "Throttled reads by table and index", _by_index(watched, "ReadThrottleEvents")),
     ]
     yield [
-        graph(watched, "Conditions that failed", _by_table(watched, "ConditionalCheckFailedRequests")),
-        graph(watched, "Transactions that met another write", _by_table(watched, "TransactionConflict")),
-        graph(watched, "DynamoDB's latency, p99", _by_operation(sessions), unit="ms"),
+        graph(watched, "Failed conditional writes", _by_table(watched, "ConditionalCheckFailedRequests")),
+        graph(watched, "Transaction conflicts", _by_table(watched, "TransactionConflict")),
+        graph(watched, "DynamoDB latency, p99", _by_operation(sessions), unit="ms"),
         graph(watched, "Deleted by TTL", _by_table(watched, "TimeToLiveDeletedItemCount")),
     ]
     if watched.changes:
         yield [
-            graph(watched, "Kinesis: age of what waits", _to_kinesis(sessions, KINESIS_AGE), unit="ms"),
-            graph(watched, "Kinesis: throttled, failed", _to_kinesis(sessions, *KINESIS_TROUBLE)),
+            graph(
+                watched, "Kinesis: age of the oldest record", _to_kinesis(sessions, KINESIS_AGE), unit="ms"
+            ),
+            graph(watched, "Kinesis: throttled and failed records", _to_kinesis(sessions, *KINESIS_TROUBLE)),
         ]
 
 

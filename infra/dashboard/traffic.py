@@ -1,4 +1,4 @@
-"""What callers ask and what they hear: requests, errors, problems by their kind, latency by route."""
+"""Requests, errors, problems by kind, latency by route."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -35,7 +35,7 @@ def traffic(watched: Watched) -> Iterator[Row]:
             [of_api(watched, "Count", "Sum", label="all"), counted(watched, "session_api", Metric.SERVED)],
         ),
         graph(watched, "Errors", [of_api(watched, name, "Sum") for name in ("4XXError", "5XXError")]),
-        graph(watched, "Problems, by kind", [counted(watched, *each) for each in PROBLEMS]),
+        graph(watched, "Problems by kind", [counted(watched, *each) for each in PROBLEMS]),
         graph(
             watched,
             "Latency",

@@ -1,4 +1,4 @@
-"""One region as the dashboard sees it: what is there, by name."""
+"""The resources of one region that the dashboard shows, by name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Watched:
     config: Config
     region: str
     packages: tuple[str, ...]
-    """Of the handlers of the functions there."""
+    """The packages of the functions' handlers."""
 
     alarms: tuple[str, ...]
     """Their names."""
@@ -29,16 +29,16 @@ class Watched:
 
     @property
     def exports(self) -> bool:
-        """The audit table is exported from here."""
+        """Whether the audit table is exported from this region."""
         return self.region == self.config.primary and self.config.audit_export is not ExportSchedule.NONE
 
     @property
     def changes(self) -> bool:
-        """Kinesis gets the changes of the table's copy here."""
+        """Whether Kinesis receives the changes of this region's replica."""
         return self.region == self.config.primary and self.config.kinesis_stream
 
     def title(self, text: str) -> str:
-        """With the region, where there is another."""
+        """With the region, if there are several."""
         return f"{text} ({self.region})" if self.config.replicas else text
 
     @classmethod
@@ -53,5 +53,5 @@ class Watched:
 
 
 def _name(alarm: "cloudwatch.Alarm") -> str:
-    """As it was given; ``alarm_name`` is a reference, and this is for another stack."""
+    """The name as given: ``alarm_name`` is a reference, and this is for another stack."""
     return str(cast("cloudwatch.CfnAlarm", alarm.node.default_child).alarm_name)

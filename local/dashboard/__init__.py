@@ -1,1 +1,1 @@
-"""The dashboard of the local stack, as one page: the deployed panels, drawn from what is counted here."""
+"""The local stack's dashboard as one page: the deployed panels, drawn from the local metrics."""

@@ -21,18 +21,18 @@ from local.streams.templates import read_stacks
 
 PAGE: Final = "dashboard.html"
 SHOWN_SECONDS: Final = 3 * 3600
-"""As the deployed dashboard opens."""
+"""The default interval of the deployed dashboard."""
 
 ONCE: Final = Config(retries={"total_max_attempts": 1})
-"""Who does not answer on loopback is not there."""
+"""Short, since loopback answers at once or not at all."""
 
 YOUNG_SECONDS: Final = 30 * 60
 FINE_SECONDS: Final = 10
-"""The period of a page whose stack is young: with the dashboard's own, all of it would be one point."""
+"""The period for a young stack, whose data would be a single point with the panels' own periods."""
 
 
 def main(state: Path = STATE) -> int:
-    """1 where there is nothing to draw, said on standard error."""
+    """Returns 1 with a message on standard error if there is nothing to draw."""
     try:
         period = _period()
         client = _client(state)
@@ -46,7 +46,7 @@ def main(state: Path = STATE) -> int:
 
 
 def render(client: Client, *, templates: Path, period: int | None = None) -> tuple[str, str]:
-    """The page, and its summary in a line. Raises ``BodyError``."""
+    """The page, and its summary in one line. Raises ``BodyError``."""
     source = LocalStack.read(client)
     window = _window(source, period=period)
     shown = show(panels(read_stacks(templates), account=ACCOUNT), source=source, window=window)
@@ -54,7 +54,7 @@ def render(client: Client, *, templates: Path, period: int | None = None) -> tup
 
 
 def _window(source: LocalStack, *, period: int | None) -> Window:
-    """The time that the dashboard shows, or of it the part in which there was anything."""
+    """The dashboard's interval, or the part of it that has data."""
     end = time.time()
     start = max(end - SHOWN_SECONDS, source.began - 60 if source.began is not None else 0)
     if period is None and end - start < YOUNG_SECONDS:

@@ -1,4 +1,4 @@
-"""The dashboard's panels, out of the template that deploys it."""
+"""The dashboard's panels, read from the deployed template."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,11 +10,11 @@ from local.streams.templates import Stack
 KIND: Final = "AWS::CloudWatch::Dashboard"
 STATISTIC: Final = "Average"
 PERIOD: Final = 300
-"""What CloudWatch takes where a metric says nothing, and CDK therefore does not say."""
+"""CloudWatch's defaults, which CDK omits."""
 
 
 class BodyError(ValueError):
-    """What is deployed has no dashboard, or one of a form that is not understood here."""
+    """There is no deployed dashboard, or one in an unsupported form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """``of`` is a metric, or an expression over other lines by their ids."""
+    """``of`` is a metric, or an expression over the ids of other lines."""
 
     label: str
     of: Metric | str
@@ -45,7 +45,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Where it stands, in columns and rows of the dashboard's grid; and lines, or alarms, or a text."""
+    """Position and size in the dashboard's grid; and lines, alarms or a text."""
 
     x: int
     y: int
@@ -56,12 +56,12 @@ class Panel:
     lines: tuple[Line, ...] = ()
     limits: tuple[Limit, ...] = ()
     alarms: tuple[str, ...] = ()
-    """Their names."""
+    """Names of alarms."""
     markdown: str = ""
 
 
 def panels(stacks: Sequence[Stack], *, account: str) -> tuple[Panel, ...]:
-    """Those of the one dashboard in ``stacks``. Raises ``BodyError``."""
+    """The panels of the one dashboard in ``stacks``. Raises ``BodyError``."""
     bodies = [
         resource["Properties"]["DashboardBody"]
         for stack in stacks
@@ -69,7 +69,7 @@ def panels(stacks: Sequence[Stack], *, account: str) -> tuple[Panel, ...]:
         if resource["Type"] == KIND
     ]
     if len(bodies) != 1:
-        raise BodyError(f"what is deployed has {len(bodies)} dashboards")
+        raise BodyError(f"the deployment has {len(bodies)} dashboards")
     widgets = json.loads(_text(bodies[0], account=account))["widgets"]
     return tuple(_panel(widget) for widget in widgets)
 
@@ -103,7 +103,7 @@ def _panel(widget: Mapping[str, Any]) -> Panel:
 
 
 def _line(row: Sequence[Any]) -> Line:
-    """A row of ``metrics``: names and dimensions, then the options; or options with an expression alone."""
+    """A row of ``metrics``: names, dimensions and options; or only options with an expression."""
     *names, options = row
     said = {
         "label": options.get("label", ""),

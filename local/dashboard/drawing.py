@@ -1,4 +1,4 @@
-"""A panel's lines, drawn as SVG by matplotlib."""
+"""Draws a panel's lines as SVG with matplotlib."""
 
 import io
 from collections.abc import Sequence
@@ -32,19 +32,19 @@ COLOURS: Final = (
 INK: Final = "#5f6368"
 GRID: Final = "#e3e6ea"
 DAY: Final = 86_400
-"""Matplotlib counts dates in days since 1970."""
+"""Matplotlib's dates are days since 1970."""
 
 FEW: Final = 40
-"""Up to so many points of a line are marked: alone, a point would be no line."""
+"""Lines with up to so many points get markers: a single point would be invisible."""
 
 RED: Final = "#c5221f"
 INCHES_A_COLUMN: Final = 0.62
 INCHES_A_ROW: Final = 0.48
 INCHES_BESIDE: Final = 0.6
-"""Of a panel's height: its title and legend."""
+"""The share of a panel's height for title and legend."""
 
 _STYLE: Final["dict[RcKeyType, object]"] = {
-    # Text stays text: it can be searched, and takes the page's font.
+    # Text is kept as text, so that it is searchable and in the page's font.
     "svg.fonttype": "none",
     "svg.hashsalt": "session-store",
     "text.parse_math": False,
@@ -55,7 +55,7 @@ _STYLE: Final["dict[RcKeyType, object]"] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """In columns and rows of the grid, and epoch seconds."""
+    """Size in the grid, and interval in epoch seconds."""
 
     width: int
     height: int
@@ -69,7 +69,7 @@ def colour(number: int) -> str:
 
 
 def draw(lines: Sequence[Series], *, frame: Frame, limits: Sequence[Limit] = ()) -> str:
-    """The SVG element, in the colours of the lines' numbers; a point stands where a value is."""
+    """The SVG element, with colours by line number and a point per value."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(frame.width * INCHES_A_COLUMN, frame.height * INCHES_A_ROW - INCHES_BESIDE))
         axes = figure.add_axes((0.11, 0.16, 0.86, 0.76))
@@ -87,9 +87,9 @@ def draw(lines: Sequence[Series], *, frame: Frame, limits: Sequence[Limit] = ())
 
 def _dress(axes: Axes, *, frame: Frame) -> None:
     axes.set_xlim(frame.start / DAY, frame.end / DAY)
-    # From zero, with room above; a line of nothing but zeros would have none.
+    # From zero, with room above, also for a line of zeros.
     axes.set_ylim(0, max(axes.get_ylim()[1] * 1.08, 1))
-    # Two ticks will do: matplotlib's five are too many minutes for a few hours, and it would say so.
+    # Two ticks are enough: matplotlib warns of too many with five over a few hours.
     locator = AutoDateLocator(minticks=2, maxticks=5)  # type: ignore[no-untyped-call]  # matplotlib has types for most
     axes.xaxis.set_major_locator(locator)
     formatter = ConciseDateFormatter(locator, show_offset=False)  # type: ignore[no-untyped-call]  # likewise
@@ -104,7 +104,7 @@ def _dress(axes: Axes, *, frame: Frame) -> None:
 
 
 def _limit(axes: Axes, limits: Sequence[Limit]) -> None:
-    """Those that are in sight: one far above would press the lines flat."""
+    """Limits within the range of the values: one far above would flatten the lines."""
     for limit in limits:
         if limit.value <= axes.get_ylim()[1]:
             axes.axhline(limit.value, color=RED, linewidth=1, linestyle="--")

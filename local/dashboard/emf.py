@@ -1,4 +1,4 @@
-"""Metrics as functions log them: CloudWatch's embedded metric format (EMF)."""
+"""Metrics in the functions' logs, in CloudWatch's embedded metric format (EMF)."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,21 +22,21 @@ class Sample:
 class Counted:
     samples: tuple[Sample, ...]
     unreadable: int
-    """Lines that say they are metrics and are not."""
+    """Number of lines marked as metrics that cannot be read."""
 
 
 def read(lines: Iterable[str]) -> Counted:
-    """What lines of a log count; a line of anything else counts nothing."""
+    """The metrics in lines of a log; other lines are ignored."""
     samples: list[Sample] = []
     unreadable = 0
     for line in lines:
         if MARK not in line:
             continue
         try:
-            # Whole or not at all.
+            # A line counts whole or not at all.
             samples.extend(tuple(_samples(json.loads(line))))
         except (AttributeError, KeyError, TypeError, ValueError):
-            # Whatever is missing or of another shape: AWS, too, lets such a line be a line of the log.
+            # Missing or malformed fields: AWS also treats such a line as plain log output.
             unreadable += 1
     return Counted(samples=tuple(samples), unreadable=unreadable)
 

@@ -1,4 +1,4 @@
-"""The page: one file, which loads nothing."""
+"""The page: one file that loads nothing else."""
 
 import re
 from collections import Counter
@@ -66,23 +66,21 @@ def page(shown: Sequence[Shown], *, window: Window, unreadable: int) -> str:
 
 
 def told(shown: Sequence[Shown]) -> str:
-    """How much of the dashboard there is to see here."""
+    """How many panels have data here."""
     states = Counter(each.state for each in shown if not each.panel.markdown)
     here, nothing = states[State.DRAWN] + states[State.EMPTY], states[State.EMPTY]
-    return (
-        f"{here} of {states.total()} panels have a source here; {nothing} of these have nothing to show yet"
-    )
+    return f"{here} of {states.total()} panels have a data source here; {nothing} of them have no data yet"
 
 
 def _summary(shown: Sequence[Shown], window: Window, unreadable: int) -> str:
     period = f"periods of {window.period} s" if window.period else "each panel's own period"
     lines = [
         f"{_clock(window.start)} to {_clock(window.end)} UTC, in {period}.",
-        "What the functions logged is counted, zero where they logged nothing.",
-        "What the emulator does not measure is said in its panel.",
+        "Metrics come from the functions' logs, zero where they logged nothing.",
+        "A panel says if the emulator does not measure something.",
     ]
     if unreadable:
-        lines.append(f"Lines of the log that say they are metrics and are not: {unreadable}.")
+        lines.append(f"Log lines marked as metrics that could not be read: {unreadable}.")
     return (
         f"<header><strong>{escape(told(shown))}</strong>\n"
         + "\n".join(f"<p>{escape(line)}</p>" for line in lines)
@@ -113,7 +111,7 @@ def _content(shown: Shown, window: Window) -> Iterator[str]:
 
 
 def _markdown(text: str) -> str:
-    """What the dashboard's texts have: a heading, a line below it, a name in backticks."""
+    """Markdown as used by the dashboard: a heading, a line of text, code in backticks."""
     first, _, rest = text.partition("\n")
     level, _, title = first.partition(" ")
     return f"<h{len(level)}>{escape(title)}</h{len(level)}><p>{CODE.sub(_AS_CODE, escape(rest))}</p>"
@@ -125,7 +123,7 @@ def _alarms(shown: Shown) -> str:
         for name, state in shown.alarms
     )
     unknown = {state for _, state in shown.alarms} == {UNKNOWN}
-    aside = '<p class="aside">no source here: the emulator judges no alarm</p>' if unknown else ""
+    aside = '<p class="aside">no source here: the emulator does not evaluate alarms</p>' if unknown else ""
     return f'<ul class="alarms">{"".join(items)}</ul>{aside}'
 
 
@@ -148,7 +146,7 @@ def _frame(panel: Panel, window: Window) -> Frame:
 
 def _why(shown: Shown) -> str:
     reasons = "".join(f"<p>no source here: {escape(reason)}</p>" for reason in shown.missing)
-    empty = "<p>nothing was counted in this time</p>" if shown.state is State.EMPTY else ""
+    empty = "<p>no data in this period</p>" if shown.state is State.EMPTY else ""
     return f'<div class="why">{empty}{reasons}</div>'
 
 

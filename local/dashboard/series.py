@@ -1,4 +1,4 @@
-"""Values by period: CloudWatch's statistics, and the little of its metric math that the dashboard uses."""
+"""Values by period: CloudWatch's statistics, and the metric math that the dashboard uses."""
 
 import ast
 import math
@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 Series = Mapping[float, float]
-"""A value by the time at which its period begins, in epoch seconds."""
+"""Values by the start of their period, in epoch seconds."""
 
 
 class UnsupportedError(ValueError):
-    """A statistic or an expression that CloudWatch may know, and this page does not."""
+    """A statistic or an expression that this page does not support."""
 
 
 _STATISTICS: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
@@ -39,14 +39,14 @@ def aggregate(values: Iterable[tuple[float, float]], *, statistic: str, period: 
 
 
 def filled(series: Series, *, period: float, start: float, end: float) -> Series:
-    """With zeros where nothing was counted: between two counts that lie apart no line may claim others."""
+    """With zeros for periods without data, so that no line is drawn across a gap."""
     begin = start // period * period
     steps = math.ceil((end - begin) / period)
     return {at: series.get(at, 0.0) for at in (begin + step * period for step in range(steps))}
 
 
 def overall(values: Sequence[float], *, statistic: str) -> float:
-    """One number for a whole line: what was counted in all, or else the highest it was."""
+    """One number for a whole line: its sum for counts, its maximum otherwise."""
     return math.fsum(values) if statistic == "Sum" else max(values)
 
 
@@ -57,14 +57,14 @@ def _reducing(statistic: str) -> Callable[[Sequence[float]], float]:
     if percentile is None:
         raise UnsupportedError(f"the statistic {statistic}")
     share = float(percentile[1]) / 100
-    # The nearest rank: a value that was really measured.
+    # The nearest rank, which is a measured value.
     return lambda values: sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
 
 
 def evaluate(expression: str, *, by_id: Mapping[str, Series]) -> Series:
     """Sums, products and ratios of series and numbers, and ``FILL(series, number)``.
 
-    As in CloudWatch, there is a value where each operand has one, and none for a division by zero.
+    As in CloudWatch, a period has a value if each operand has one, and none for a division by zero.
     Raises ``UnsupportedError`` for any other expression.
     """
     try:

@@ -1,4 +1,4 @@
-"""What each panel of the page shows, or why it shows nothing."""
+"""What each panel shows, or why it is empty."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from local.dashboard.sources import NoSourceError, Source, Window
 class State(StrEnum):
     DRAWN = "drawn"
     EMPTY = "empty"
-    """It has a source here; nothing was counted in the time shown."""
+    """It has a source, but no data in the interval."""
     NO_SOURCE = "no source"
 
 
@@ -31,7 +31,7 @@ class Shown:
     alarms: tuple[tuple[str, str], ...] = ()
     """Name and state."""
     missing: tuple[str, ...] = ()
-    """Why lines are not there, each reason once."""
+    """The reasons for missing lines, each once."""
 
 
 def show(panels: Sequence[Panel], *, source: Source, window: Window) -> tuple[Shown, ...]:
@@ -65,17 +65,17 @@ def _drawn(line: Line, series: Series, window: Window) -> Drawn:
 
 
 def _found(panel: Panel, *, source: Source, window: Window) -> tuple[Mapping[Line, Series], tuple[str, ...]]:
-    """The series of the lines that have a source, and why the others have none."""
+    """The series of lines with a source, and the reasons for the others."""
     found: dict[Line, Series] = {}
     missing: dict[str, None] = {}
-    # An expression comes after the metrics it is made of, wherever it stands.
+    # Expressions are evaluated after the metrics that they use.
     for line in sorted(panel.lines, key=lambda line: isinstance(line.of, str)):
         try:
             found[line] = _series(line, found, source=source, window=window)
         except NoSourceError as error:
             missing[str(error)] = None
         except UnsupportedError as error:
-            missing[f"this page does not know {error}"] = None
+            missing[f"this page does not support {error}"] = None
     return found, tuple(missing)
 
 
@@ -84,7 +84,7 @@ def _series(line: Line, found: Mapping[Line, Series], *, source: Source, window:
         return source.series(line.of, window)
     by_id = dict(_by_id(found))
     if not by_id:
-        raise NoSourceError(f"nothing that {line.label} is made of is counted here")
+        raise NoSourceError(f"no metric of {line.label} is measured here")
     return evaluate(line.of, by_id=by_id)
 
 

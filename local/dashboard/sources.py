@@ -1,4 +1,4 @@
-"""Where values come from here: the functions' logs, and what the emulator's own CloudWatch counts."""
+"""Sources of values: the functions' logs, and the emulator's own CloudWatch."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from local.deployment import STAGE
 from session_store.metric_names import namespace_of
 
 Client = Callable[[str], Any]
-"""Makes the client of a service."""
+"""Creates the client of a service."""
 
 Named = tuple[str, str, frozenset[tuple[str, str]]]
 """Namespace, name and dimensions of a metric."""
@@ -20,12 +20,12 @@ Named = tuple[str, str, frozenset[tuple[str, str]]]
 MAX_PAGES: Final = 1000
 
 COUNTED: Final = namespace_of(STAGE)
-"""What the functions count themselves."""
+"""Metrics that the functions emit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """In epoch seconds; ``period`` takes the place of a metric's own where it is given."""
+    """In epoch seconds; ``period``, if given, overrides a metric's own."""
 
     start: float
     end: float
@@ -36,12 +36,12 @@ class Window:
 
 
 class NoSourceError(LookupError):
-    """Nothing here has such a metric; the message says why."""
+    """No source has this metric; the message says why."""
 
 
 class Source(Protocol):
     def series(self, metric: Metric, window: Window) -> Series:
-        """Empty where nothing was counted. Raises ``NoSourceError``, ``UnsupportedError``."""
+        """Empty without data. Raises ``NoSourceError``, ``UnsupportedError``."""
 
     def alarms(self) -> Mapping[str, str]:
         """The states of the alarms, by name."""
@@ -49,12 +49,12 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalStack:
-    """``Source`` of a running stack, as it was when this was made."""
+    """``Source`` of a running stack, as of its creation."""
 
     client: Client
     counted: emf.Counted
     served: frozenset[Named] = field(default_factory=frozenset)
-    """What the emulator's own CloudWatch has."""
+    """The metrics of the emulator's own CloudWatch."""
 
     @classmethod
     def read(cls, client: Client) -> "LocalStack":
@@ -67,7 +67,7 @@ class LocalStack:
 
     @property
     def began(self) -> float | None:
-        """When the first thing was counted."""
+        """The time of the first value."""
         return min((sample.at for sample in self.counted.samples), default=None)
 
     def alarms(self) -> Mapping[str, str]:
@@ -89,12 +89,10 @@ class LocalStack:
         return self._served(metric, window, period=period)
 
     def _absence(self, metric: Metric) -> str:
-        """The namespace alone, where the emulator counts nothing in it: one reason for a whole panel."""
+        """Only the namespace if the emulator has no metric in it, so that a panel gets a single reason."""
         names = {name for namespace, name, _ in self.served if namespace == metric.namespace}
         if metric.name in names:
-            return (
-                f"the emulator counts {metric.namespace} {metric.name} of some, not of all that belong here"
-            )
+            return f"the emulator measures {metric.namespace} {metric.name} for some of these resources only"
         return f"the emulator counts no {metric.namespace}{f' {metric.name}' if names else ''}"
 
     def _served(self, metric: Metric, window: Window, *, period: int) -> Series:

@@ -1,1 +1,1 @@
-"""What the store does, played and shown step by step."""
+"""The demo, step by step."""

@@ -1,7 +1,7 @@
 """``python -m local.demo``: one session's life through the API, and the end of another, step by step.
 
-Plays against the stack that ``make run`` has started; where none runs, it starts
-one, plays, and stops it again.
+Uses the stack that ``make run`` has started; if none is running, it starts one for the demo and stops it
+again.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ def main() -> int:
             with access.client(TENANT) as client, access.client(OPERATOR) as operator:
                 play_life(client, operator)
                 play_end(access, client, tenant=TENANT)
-            print("\ndone: every answer was the right one")
+            print("\ndone: every answer was as expected")
     except (DemoError, *FAULTS) as error:
         print(f"error: {error}{_why(error)}", file=sys.stderr)
         return 1
@@ -39,18 +39,20 @@ def main() -> int:
 
 def _why(error: Exception) -> str:
     is_silent = isinstance(error.__cause__, UnreachableError | OutcomeUnknownError)
-    return f" (the URL is in {STATE / API_URL}: is `make run` running?)" if is_silent else ""
+    return f" (the URL is in {STATE / API_URL}: is `make run` still running?)" if is_silent else ""
 
 
 @contextlib.contextmanager
 def _access() -> Iterator[Access]:
     if (STATE / ISSUER_URL).exists():
-        raise DemoError("the stack that runs here takes tokens; the demo signs: start it without AUTH=jwt")
+        raise DemoError(
+            "the running stack takes tokens, but the demo signs its requests: start it without AUTH=jwt"
+        )
     if (STATE / API_URL).exists():
         yield Access.read(STATE)
         return
     with tempfile.TemporaryDirectory(prefix="session-store-") as folder:
-        say("no stack runs here: starting one for this demo alone")
+        say("no local stack is running: starting one for this demo")
         place = Place(port=free_port(), auth_port=free_port())
         with local_stack(Path(folder), place=place, say=say) as (_, access):
             yield access

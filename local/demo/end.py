@@ -1,4 +1,4 @@
-"""The end of a session and what follows it, seen with the keys of a tenant and of the operator alone."""
+"""The end of a session and its clean-up, seen only with the keys of a tenant and of the operator."""
 
 import contextlib
 import hashlib
@@ -24,12 +24,12 @@ from session_store_client.session_calls import change_state, create_session, get
 IDLE_SECONDS: Final = 10
 PATIENCE: Final = 60.0
 CHILDREN: Final = 3
-"""Of the session: a message, a call's claim and its record."""
+"""Children of the session: a message, a call's claim and its record."""
 
 
 def play_end(access: Access, client: Client, *, tenant: str) -> None:
     """Raises:
-    DemoError: something did not follow, or was another than it should be.
+    DemoError: a step had an unexpected result.
     """
     operator = access.principal(OPERATOR)
     reference, token = f"demo-{secrets.token_hex(4)}/token", secrets.token_hex(16)
@@ -43,7 +43,7 @@ def play_end(access: Access, client: Client, *, tenant: str) -> None:
 
 @contextlib.contextmanager
 def _secret(operator: Principal, tenant: str, reference: str, token: str) -> Iterator[None]:
-    title("an operator keeps a credential for the tenant, below the tenant's own prefix")
+    title("an operator stores a credential for the tenant, below the tenant's prefix")
     manager = operator.client("secretsmanager")
     name = secret_name(names.credential_prefix(STAGE), f"{ACCOUNT}:user/{tenant}", reference)
     text = json.dumps({"token": token, "tokenTypeHint": "access_token"})
@@ -56,14 +56,12 @@ def _secret(operator: Principal, tenant: str, reference: str, token: str) -> Ite
 
 
 def _live(client: Client, operator: Principal, *, reference: str) -> str:
-    title(
-        f"create a session that ends when it is not used for {IDLE_SECONDS} s, and that names the credential"
-    )
+    title(f"create a session that names the credential and expires after {IDLE_SECONDS} s without use")
     create = create_session(
         idle_timeout=IDLE_SECONDS, state={"goal": "book a trip"}, credential_refs=[reference]
     )
     session_id = step(client, create).session_id
-    title("use it: a message, a tool call, a change")
+    title("use it: append a message, record a tool call, change the state")
     step(client, move_session(session_id, "active"))
     step(client, append_messages(session_id, ["A room in Lisbon, please."]))
     call = record_tool_call(
@@ -76,14 +74,14 @@ def _live(client: Client, operator: Principal, *, reference: str) -> str:
     )
     step(client, call)
     step(client, change_state(session_id, set={"goal": "book a hotel"}, append={"seen": ["Lisbon"]}))
-    title("what the table has of it (Query, as the operator)")
+    title("list its items in the table (Query, as the operator)")
     keys = _items(operator, session_id)
-    expect(len(keys) == 1 + CHILDREN, f"there are the session and its {CHILDREN} children")
+    expect(len(keys) == 1 + CHILDREN, f"the table has the session and its {CHILDREN} children")
     return session_id
 
 
 def _ended(ear: Ear, session_id: str) -> HeardEvent:
-    title(f"leave it alone, and wait for SessionEnded on the event bus: {IDLE_SECONDS} s, then what follows")
+    title(f"wait for SessionEnded on the event bus: {IDLE_SECONDS} s without use, then the clean-up")
     heard = ear.hear_of(session_id, name="SessionEnded", patience=PATIENCE)
     expect(bool(heard), f"SessionEnded comes within {PATIENCE:.0f} s")
     event = heard[0]
@@ -92,15 +90,15 @@ def _ended(ear: Ear, session_id: str) -> HeardEvent:
 
 
 def _gone(client: Client, operator: Principal, *, session_id: str) -> None:
-    title("the session is gone, and so are its children")
+    title("the session and its children are gone")
     refused(client, get_session(session_id), SessionNotFoundError)
-    expect(_items(operator, session_id) == [], "the table has nothing of the session")
+    expect(_items(operator, session_id) == [], "the table has no items of the session")
 
 
 def _audited(operator: Principal, session_id: str, event: HeardEvent) -> Mapping[str, Any]:
-    """The facts of the summary."""
+    """Returns the facts of the summary."""
     command = ("ops.audit", session_id, "--stage", STAGE)
-    title(f"its audit stays: python -m {' '.join(command)}")
+    title(f"its audit trail remains: python -m {' '.join(command)}")
     done = operator.run(*command)
     expect(done.returncode == 0, f"the audit can be read: {done.stderr}")
     entries = [json.loads(line) for line in done.stdout.splitlines()]
@@ -112,32 +110,32 @@ def _audited(operator: Principal, session_id: str, event: HeardEvent) -> Mapping
     expect(goal in _changes(entries, of="SessionChanged"), "the audit has the change of the goal")
     expect(bool(_changes(entries, of="SessionExpired")), "the audit has the end of the session")
     last = entries[-1]
-    title("the last entry is the summary of its end")
+    title("the last entry is its summary")
     facts: Mapping[str, Any] = last["facts"]
     print(show_value(facts))
     expect(last["eventName"] == "SessionEnded", "the summary is there")
-    expect({name: event.detail[name] for name in facts} == facts, "the event told what the summary tells")
-    expect(facts["childrenDeleted"] == CHILDREN, f"{CHILDREN} children were erased")
+    expect({name: event.detail[name] for name in facts} == facts, "the event has the facts of the summary")
+    expect(facts["childrenDeleted"] == CHILDREN, f"{CHILDREN} children were deleted")
     return facts
 
 
 def _revoked(access: Access, facts: Mapping[str, Any], *, reference: str, token: str) -> None:
-    title("the credential that it named is revoked")
-    expect(facts["credentialsRevoked"] == [reference], "the summary tells of the revocation")
+    title("its credential is revoked")
+    expect(facts["credentialsRevoked"] == [reference], "the summary has the revocation")
     file = access.revocations
     if file is None:
-        print("  at the REVOCATION_ENDPOINT that this stack was started with")
+        print("  at the REVOCATION_ENDPOINT of this stack")
         return
     digest = hashlib.sha256(token.encode()).hexdigest()
     print(f"  SHA-256 of the token: {digest}\n  {file.name}:")
     lines = [line for line in file.read_text().splitlines() if json.loads(line)["tokenSha256"] == digest]
     for line in lines:
         print(f"    {line}")
-    expect(len(lines) == 1, "the authorization server was asked to revoke the token, once")
+    expect(len(lines) == 1, "the authorization server received one request to revoke the token")
 
 
 def _items(operator: Principal, session_id: str) -> Sequence[str]:
-    """The sort keys of all that the table has of a session."""
+    """The sort keys of all items of a session."""
     found = operator.client("dynamodb").query(
         TableName=names.session_table(STAGE),
         KeyConditionExpression="#pk = :pk",
@@ -155,7 +153,7 @@ def _changes(entries: Sequence[Mapping[str, Any]], *, of: str) -> Sequence[Mappi
 
 
 def _told(changes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What was there and is another now, value by value; of what is all new or all gone, how much it is."""
+    """Changed values one by one; of an item that is all new or all gone, only the number of attributes."""
     kinds = {each["op"] for each in changes}
     if len(changes) > 1 and len(kinds) == 1 and kinds != {"changed"}:
         yield f"{len(changes)} attributes {kinds.pop()}"

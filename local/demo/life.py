@@ -31,7 +31,7 @@ TRANSCRIPT: Final = (("user", "A room in Lisbon, please."), ("assistant", "Found
 
 
 def play_life(client: Client, operator: Client) -> None:
-    """Every step of a session's life; stops at the first answer that is not the right one.
+    """Every step of a session's life; stops at the first unexpected answer.
 
     Raises:
         DemoError
@@ -42,19 +42,19 @@ def play_life(client: Client, operator: Client) -> None:
     title("activate it")
     step(client, move_session(session_id, "active"))
 
-    title("record three tool calls at once: none of them is lost")
+    title("record three tool calls in parallel: none is lost")
     _record_in_parallel(client, session_id)
-    title("record one of them again, as a retry would: it is there already")
+    title("record one of them again, as a retry would: it is stored once")
     step(client, _call(session_id, 1))
     history = step(client, get_history(session_id))
     expect(len(history.items) == len(CALLS), "the history holds each call once")
 
     play_work(client, session_id)
 
-    title("append to the transcript")
+    title("append messages to the transcript")
     contents = [{"role": role, "text": text} for role, text in TRANSCRIPT]
     appended = step(client, append_messages(session_id, contents))
-    title("and once more with the same ids: nothing is doubled")
+    title("append them again with the same ids: nothing is duplicated")
     ids = [message.message_id for message in appended.items]
     step(client, append_messages(session_id, contents, message_ids=ids))
     transcript = step(client, list_messages(session_id))
@@ -65,16 +65,16 @@ def play_life(client: Client, operator: Client) -> None:
         session_id, set={"city": "Lisbon"}, increment={"steps": 1}, append={"seen": ["hotel"]}
     )
     changed = step(client, changes)
-    title("replace it at a version that is gone: refused, nothing is overwritten")
+    title("replace it at a stale version: refused, nothing is overwritten")
     refused(client, replace_state(session_id, {}, version=changed.version - 1), VersionConflictError)
 
-    title("touch it: a sign of life")
+    title("touch it, which keeps it alive")
     step(client, touch_session(session_id))
-    title("which sessions end within fifteen minutes? (operators ask this)")
+    title("list sessions that expire within 15 minutes (an operator's call)")
     expiring = step(operator, list_expiring(within_seconds=900, limit=100))
-    expect(any(item.session_id == session_id for item in expiring.items), "ours is among them")
+    expect(any(item.session_id == session_id for item in expiring.items), "the list has this session")
 
-    title("close it: readable for a day, writable no more")
+    title("close it: still readable for a day, no longer writable")
     step(client, move_session(session_id, "closing"))
     step(client, move_session(session_id, "closed"))
     refused(client, change_state(session_id, set={"city": "Porto"}), SessionClosedError)

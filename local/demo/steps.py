@@ -1,4 +1,4 @@
-"""A demo's steps: each is shown, and has to be answered as it should."""
+"""Steps of the demo: each is printed, and its answer is checked."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ AnswerT = TypeVar("AnswerT")
 
 
 class DemoError(RuntimeError):
-    """A step had another answer than it should; the message shows it."""
+    """A step had an unexpected answer; the message has it."""
 
 
 def step(client: Client, call: Call[AnswerT]) -> AnswerT:
@@ -24,12 +24,12 @@ def step(client: Client, call: Call[AnswerT]) -> AnswerT:
 
 
 def show(call: Call[AnswerT], answered: Callable[[], AnswerT]) -> AnswerT:
-    """As ``step``, with an answer that comes from elsewhere."""
+    """As ``step``, with an answer from elsewhere."""
     print(f"  {call.method} {call.target}")
     try:
         answer = answered()
     except SessionStoreError as error:
-        raise DemoError(f"{call.method} {call.target} was not to be refused: {error}") from error
+        raise DemoError(f"{call.method} {call.target} was refused unexpectedly: {error}") from error
     print(f"    {shortened(as_json(answer)) if answer is not None else 'done'}")
     return answer
 
@@ -44,9 +44,11 @@ def refused(client: Client, call: Call[AnswerT], kind: type[SessionStoreError]) 
     except kind as error:
         print(f"    {error.status} {shortened(str(error))}")
     except SessionStoreError as error:
-        raise DemoError(f"{call.method} {call.target} was to be refused otherwise: {error}") from error
+        raise DemoError(
+            f"{call.method} {call.target} was refused for another reason than expected: {error}"
+        ) from error
     else:
-        raise DemoError(f"{call.method} {call.target} was to be refused: {answer}")
+        raise DemoError(f"{call.method} {call.target} should have been refused: {answer}")
 
 
 def title(text: str) -> None:
@@ -63,5 +65,5 @@ def shortened(text: str) -> str:
 
 
 def show_value(value: Mapping[str, object]) -> str:
-    """A line a name."""
+    """One line per name."""
     return "\n".join(f"    {name}: {json.dumps(each)}" for name, each in value.items())

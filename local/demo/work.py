@@ -1,4 +1,4 @@
-"""Work that outlives its worker: calls that must not run twice, and what another goes on from."""
+"""Work that outlives its worker: calls that must not run twice, and what another worker resumes from."""
 
 from typing import Final
 
@@ -18,27 +18,28 @@ def play_work(client: Client, session_id: str) -> None:
     """Raises:
     DemoError
     """
-    title("begin a call that must not run twice: whoever may run it holds a fence")
+    title("begin a call that must not run twice: only the holder of the fence may run it")
     begun = step(client, _booking(session_id, "worker-1"))
     refused(client, _booking(session_id, "worker-2"), InProgressError)
-    title("complete it, and change the session with it, in one transaction")
+    title("complete it and change the session in one transaction")
     state = {"set": {"booked": True}}
     done = complete_tool_call(session_id, BOOKING, fence=begun.fence, output={"room": 12}, state=state)
     step(client, done)
-    title("complete it again, begin it again: it is not run again, its outcome is told")
+    title("complete and begin it again: it does not run again, the stored outcome is returned")
     step(client, done)
     expect(step(client, _booking(session_id, "worker-2")).status == "completed", "it is completed")
 
-    title("take a checkpoint: what another worker would go on from")
+    title("add a checkpoint for another worker to resume from")
     taken = step(client, add_checkpoint(session_id, {"step": "booked", "nights": 2}))
     newest = step(client, get_latest_checkpoint(session_id))
     expect(newest == taken, "the newest checkpoint is the one just taken")
-    title("leave a task to whoever is free, and take it: one worker has it, under a lease")
+    title("create a task for any free worker")
     made = step(client, create_task(queue=session_id, payload={"send": "invoice"}, session_id=session_id))
-    title("what would another worker find now? (who takes a session up asks this)")
+    title("read the recovery view: what a worker that resumes the session finds")
     found = step(client, get_recovery(session_id))
     expect([each.task_id for each in found.open_tasks] == [made.task_id], "the task is open")
     expect(found.checkpoint == taken and not found.in_flight, "the checkpoint is there, nothing is in flight")
+    title("claim the task under a lease, and complete it")
     (task,) = step(client, claim_tasks(queue=session_id, lease_seconds=30)).items
     step(client, complete_task(task.task_id, fence=task.fence, result={"sent": True}))
     expect(not step(client, get_recovery(session_id)).open_tasks, "no task is open any more")

@@ -1,7 +1,7 @@
-"""Records of a stream that were still to be delivered when the runner stopped.
+"""Stream records that were not yet delivered when the runner stopped.
 
-The emulator keeps tables from one run to the next, but forgets their streams' records. So what is not yet
-delivered is kept here when the runner stops, and delivered before the stream when it starts again.
+The emulator keeps tables between runs, but not their streams' records. Undelivered records are therefore
+saved here when the runner stops, and delivered before the stream when it starts again.
 """
 
 import json
@@ -16,17 +16,17 @@ from local.streams.records import Record, sequence_number
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
     after: str | None = None
-    """The last record that was done with when the runner stopped."""
+    """The last record that was processed when the runner stopped."""
 
     records: Sequence[Record] = ()
-    """Those that followed, in order."""
+    """The records after it, in order."""
 
     def covers(self, after: str | None) -> bool:
-        """Whether all that came after ``after``, up to that stop, is in here."""
+        """Whether it has all records after ``after``, up to that stop."""
         return after in (self.after, *map(sequence_number, self.records))
 
     def since(self, after: str | None) -> "Backlog":
-        """What is left of it when delivery has come as far as ``after``."""
+        """The records that remain when delivery has reached ``after``."""
         if after == self.after:
             return self
         done = [place for place, record in enumerate(self.records, 1) if sequence_number(record) == after]
@@ -45,12 +45,12 @@ class Backlogs:
         self._stored = json.loads(file.read_text()) if file.exists() else {}
 
     def of(self, mapping: str, shard_id: str) -> Backlog | None:
-        """None where no run has stopped in order."""
+        """None if no run has stopped in order."""
         stored = self._stored.get(mapping, {}).get(shard_id)
         return None if stored is None else Backlog(after=stored["after"], records=tuple(stored["records"]))
 
     def keep(self, backlogs: Mapping[str, Mapping[str, Backlog]]) -> None:
-        """In the place of all that was kept before."""
+        """Replaces everything saved before."""
         stored = {
             mapping: {
                 shard: {"after": one.after, "records": list(one.records)} for shard, one in shards.items()
@@ -80,7 +80,7 @@ class Resumed:
 
 
 def drained(source: RecordSource, *, limit: int, most_pages: int) -> tuple[Record, ...]:
-    """What ``source`` has at the moment, as far as ``most_pages`` reach."""
+    """The records that ``source`` has now, in at most ``most_pages`` pages."""
     records: list[Record] = []
     for _ in range(most_pages):
         page = source.read(limit=limit)

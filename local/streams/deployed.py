@@ -1,4 +1,4 @@
-"""The deployed side, through boto3: stacks, functions and dead-letter queues."""
+"""Deployed stacks, functions and dead-letter queues, through boto3."""
 
 import json
 import uuid
@@ -15,10 +15,10 @@ from local.streams.reader import Clock, Discard, UnreachedError
 from local.streams.responses import Answer
 
 FUNCTION_SECONDS: Final = 15 * 60
-"""The longest that a function may run."""
+"""The longest timeout of a function."""
 
 INVOKING: Final = Config(read_timeout=FUNCTION_SECONDS + 10, retries={"total_max_attempts": 1})
-"""For the lambda client: a second request for a lost answer would be a second invocation."""
+"""For the Lambda client: retrying after a lost response would be a second invocation."""
 
 SENDS: Final = 3
 _SEND_PAUSE: Final = 0.5
@@ -26,7 +26,7 @@ _SEND_PAUSE: Final = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacks:
-    """``references.DeployedStacks`` on the clients of cloudformation and dynamodb."""
+    """``references.DeployedStacks`` on clients of CloudFormation and DynamoDB."""
 
     cloudformation: Any
     dynamodb: Any
@@ -62,7 +62,7 @@ class Stacks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LambdaFunction:
-    """``reader.Function`` on a lambda client that was made with ``INVOKING``."""
+    """``reader.Function`` on a Lambda client created with ``INVOKING``."""
 
     client: Any
     arn: str
@@ -84,7 +84,7 @@ class LambdaFunction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetters:
-    """Tells the mapping's queue, if it has one, of what one shard's reader gives up."""
+    """Sends discarded records of one shard to the mapping's queue, if it has one."""
 
     sqs: Any
     mapping: EventSourceMapping
@@ -93,7 +93,7 @@ class DeadLetters:
     say: Callable[[str], None]
 
     def discard(self, discard: Discard) -> None:
-        """A message that cannot be sent is said, and the shard goes on."""
+        """A message that cannot be sent is reported, and the shard continues."""
         answer = discard.answer
         message = discard_message(
             discard.records,
@@ -109,7 +109,7 @@ class DeadLetters:
         body = json.dumps(message)
         self.say(f"{self.mapping.name}: {discard.condition} for {len(discard.records)} records")
         if self.mapping.dead_letter_arn is not None and not self._sent(self.mapping.dead_letter_arn, body):
-            self.say(f"{self.mapping.name}: the dead-letter queue took no message; it was {body}")
+            self.say(f"{self.mapping.name}: the dead-letter queue refused the message {body}")
 
     def _sent(self, arn: str, body: str) -> bool:
         name = arn.rpartition(":")[2]

@@ -1,4 +1,4 @@
-"""The message that tells an on-failure destination of discarded records.
+"""The message to an on-failure destination about discarded records.
 
 Form: "Retain discarded records for a DynamoDB event source in Lambda" (AWS Lambda Developer Guide). It points
 at the records in the stream; it does not hold them.
@@ -14,7 +14,7 @@ from local.streams.responses import Answer
 
 
 class Condition(StrEnum):
-    """Why records were given up."""
+    """Why records were discarded."""
 
     RETRY_ATTEMPTS_EXHAUSTED = "RetryAttemptsExhausted"
     RECORD_AGE_EXCEEDED = "RecordAgeExceeded"
@@ -34,7 +34,7 @@ def discard_message(
 ) -> dict[str, Any]:
     """``records`` has at least one; ``now`` is in seconds since the epoch.
 
-    ``answer`` is that of the last invocation, ``request_id`` its id, or a fresh one where there was none: a
+    ``answer`` is that of the last invocation and ``request_id`` its id, or a new one if there was none: a
     record that was too old before it was ever sent has no responseContext.
     """
     message: dict[str, Any] = {

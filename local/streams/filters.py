@@ -1,4 +1,4 @@
-"""Filter criteria of an event source mapping: which records of a stream its function gets.
+"""Filter criteria of an event source mapping, which select the stream records for its function.
 
 Rules: "Control which events Lambda sends to your function" and "Using event filtering with a DynamoDB event
 source" (AWS Lambda Developer Guide); "Comparison operators for use in event patterns" and "Creating Amazon
@@ -16,7 +16,7 @@ from local.streams.values import OPERATORS, FilterError, Number, Test, operator_
 __all__ = ["EVERYTHING", "FilterCriteria", "FilterError", "filter_criteria"]
 
 MAX_FILTERS: Final = 5
-"""The quota of a mapping, unless an account has asked for more."""
+"""The default quota of a mapping."""
 
 MAX_PATTERN_LENGTH: Final = 4096
 """In characters ("AWS::Lambda::EventSourceMapping Filter")."""
@@ -29,7 +29,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """A field's array: one accepted value suffices."""
+    """A field's array of rules, one of which has to match."""
 
     tests: tuple[Test, ...]
     present: bool
@@ -45,13 +45,13 @@ class _Leaf:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """An object: all its fields, and one alternative of each ``$or``."""
+    """An object: all its fields have to match, and one alternative of each ``$or``."""
 
     fields: Mapping[str, "_Leaf | _Fields"]
     alternatives: tuple[tuple["_Fields", ...], ...]
 
     def matches(self, value: object, *, path: Path, leaves: frozenset[Path]) -> bool:
-        """In an array, all of it must hold within one and the same element."""
+        """In an array, all rules have to match within the same element."""
         return any(self._holds(element, path, leaves) for element in _elements(value))
 
     def _holds(self, element: object, path: Path, leaves: frozenset[Path]) -> bool:
@@ -72,7 +72,7 @@ class FilterCriteria:
     patterns: tuple[_Fields, ...] = ()
 
     def admits(self, record: Mapping[str, Any]) -> bool:
-        """``record`` as Lambda hands it to a function. One pattern that matches suffices."""
+        """``record`` in the form of Lambda's event. One matching pattern is enough."""
         if not self.patterns:
             return True
         leaves = frozenset(_leaf_paths(record))
@@ -98,7 +98,7 @@ def _pattern(place: int, entry: Mapping[str, Any]) -> _Fields:
     if len(text) > MAX_PATTERN_LENGTH:
         raise FilterError(f"{at}: {len(text)} characters are more than {MAX_PATTERN_LENGTH}")
     try:
-        # Of a key that is there twice the last value counts, as it does in Lambda.
+        # The last value of a duplicate key counts, as in Lambda.
         pattern = json.loads(text, parse_int=Number, parse_float=Number, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise FilterError(f"{at}: not JSON: {error}") from error
@@ -124,7 +124,7 @@ def _fields(pattern: object, *, at: str) -> _Fields:
 
 
 def _is_or(name: str, child: object) -> bool:
-    """Two or more objects with no operator among their fields; anything else makes it a field's name."""
+    """Two or more objects without operators among their fields; otherwise it is a field's name."""
     return (
         name == _OR
         and isinstance(child, list)
@@ -156,14 +156,14 @@ def _exists(rule: Mapping[str, Any], *, at: str) -> bool:
 
 
 def _elements(value: object) -> Sequence[object]:
-    """What an object of the pattern is held against: the value, or each element of an array, however deep."""
+    """What an object of the pattern is matched against: the value, or each element of arrays at any depth."""
     if not isinstance(value, list):
         return (value,)
     return tuple(inner for element in value for inner in _elements(element)) or (_ABSENT,)
 
 
 def _scalars(value: object) -> Iterator[object]:
-    """An array stands for its elements; an object, and what is not there, for nothing."""
+    """The elements of an array; nothing for an object or a missing value."""
     if isinstance(value, list):
         for element in value:
             yield from _scalars(element)
@@ -172,7 +172,7 @@ def _scalars(value: object) -> Iterator[object]:
 
 
 def _leaf_paths(value: object, path: Path = ()) -> Iterator[Path]:
-    """Where scalars are. ``exists`` sees these alone: an object, or an empty array, does not exist to it."""
+    """Paths of scalars. ``exists`` sees only these: objects and empty arrays do not exist for it."""
     if isinstance(value, Mapping):
         for name, child in value.items():
             yield from _leaf_paths(child, (*path, name))

@@ -13,7 +13,7 @@ from local.streams.filters import EVERYTHING, FilterCriteria, FilterError, filte
 
 INFINITE: Final = -1
 RETENTION_SECONDS: Final = 24 * 60 * 60
-"""How long a stream keeps a record: what never gives up otherwise gives up then."""
+"""The retention of a stream, after which unlimited retries end too."""
 
 _NAMES_AND_PLACES: Final = frozenset({"EventSourceArn", "FunctionName", "DestinationConfig", "Tags"})
 _HONOURED: Final = frozenset(
@@ -35,11 +35,11 @@ _REPORT: Final = "ReportBatchItemFailures"
 
 
 class MappingError(ValueError):
-    """A mapping that AWS would refuse, or that cannot be honoured here; the message names the property."""
+    """A mapping that AWS would refuse, or that is not supported here; the message names the property."""
 
 
 class StartingPosition(StrEnum):
-    """Where a mapping begins in a stream in which it has read nothing yet."""
+    """Where a mapping starts in a stream that it has not read yet."""
 
     TRIM_HORIZON = "TRIM_HORIZON"
     LATEST = "LATEST"
@@ -52,7 +52,7 @@ class Settings:
     starting_position: StartingPosition = StartingPosition.TRIM_HORIZON
     batch_size: int = 100
     window: float = 0
-    """How long a batch that is not full waits for more."""
+    """How long a batch that is not full waits for more records."""
 
     bisects: bool = False
     max_retries: int | None = None
@@ -66,17 +66,17 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventSourceMapping:
-    """A mapping whose names are those of what is deployed."""
+    """A mapping with the physical names of deployed resources."""
 
     name: str
-    """Stack and logical id: stays the same from one deployment to the next."""
+    """Stack and logical id, which do not change between deployments."""
 
     function_arn: str
-    """What is invoked."""
+    """The function to invoke."""
 
     stream_arn: str
     dead_letter_arn: str | None
-    """Of the SQS queue that is told of discarded records."""
+    """The SQS queue for discarded records."""
 
     settings: Settings
 

@@ -1,4 +1,4 @@
-"""How far each mapping has read each shard, kept in a file from one run to the next."""
+"""How far each mapping has read each shard, kept in a file between runs."""
 
 import json
 import threading
@@ -9,18 +9,18 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where to read on in a shard."""
+    """Where to continue in a shard."""
 
     after: str | None = None
-    """The sequence number of the last record that is done with; None at the shard's beginning."""
+    """The sequence number of the last processed record; None at the shard's beginning."""
 
     finished: bool = False
-    """The shard is closed and all of it is done with."""
+    """The shard is closed and completely processed."""
 
 
 class Positions:
-    """All methods may be called from any thread. A record is done with before its position is written, so
-    what a crash takes from the file is delivered again, never skipped.
+    """All methods are thread-safe. A record is processed before its position is written, so a crash leads to
+    a repeated delivery, never to a skipped record.
     """
 
     def __init__(self, file: Path) -> None:
@@ -33,12 +33,12 @@ class Positions:
         }
 
     def of(self, mapping: str) -> Mapping[str, Position]:
-        """By shard; empty for a mapping that has never read."""
+        """Positions by shard; empty for a mapping that has never read."""
         with self._lock:
             return dict(self._positions.get(mapping, {}))
 
     def keep(self, mapping: str, positions: Mapping[str, Position]) -> None:
-        """Beside those that ``mapping`` has in other shards."""
+        """Save these positions, and keep those of other shards."""
         with self._lock:
             known = self._positions.setdefault(mapping, {})
             if all(known.get(shard) == position for shard, position in positions.items()):

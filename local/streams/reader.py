@@ -3,13 +3,13 @@
 Rules: "Process DynamoDB records with Lambda", "Retain discarded records for a DynamoDB event source in
 Lambda" and "Configuring partial batch response with DynamoDB and Lambda" (AWS Lambda Developer Guide).
 
-A batch is retried until it succeeds, until its attempts are used up, or until its records are too old; then
-the shard goes on. Where the documents are silent:
+A batch is retried until it succeeds, its attempts are used up, or its records are too old; then the shard
+continues. Where the documentation is silent:
 
-- the attempts of a batch go on counting when a partial failure shortens it;
-- a split does not count as an attempt, and a half begins with none; a batch whose first record is reported
-  as failed has no records to let go, and is halved like one that failed whole;
-- records too old are discarded from the front of the batch before each invocation, the rest goes on.
+- the attempts of a batch continue to count when a partial failure shortens it;
+- a split does not count as an attempt, and a half starts with none; a batch whose first record is reported
+  as failed is halved like one that failed as a whole;
+- records that are too old are discarded from the front of the batch before each invocation.
 """
 
 import json
@@ -25,14 +25,14 @@ from local.streams.records import Record, created_at, sequence_number
 from local.streams.responses import Answer, first_failure
 
 READ_LIMIT: Final = 1000
-"""Records a page, the most that GetRecords gives."""
+"""Records per page, the maximum of GetRecords."""
 
 PAYLOAD_LIMIT: Final = 6 * 1024 * 1024
-"""Bytes of records a batch; a single record larger than that is a batch by itself."""
+"""Bytes of records per batch; a larger single record is a batch by itself."""
 
 
 class UnreachedError(Exception):
-    """The function was not run: throttled, missing, or out of reach. Costs no attempt."""
+    """The function did not run: throttled, missing or unreachable. Does not count as an attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Page:
 
 class RecordSource(Protocol):
     def read(self, *, limit: int) -> Page:
-        """What follows the records read before; an empty page where there is nothing new."""
+        """The records after those read before; an empty page if there are none."""
 
 
 class Function(Protocol):
@@ -57,14 +57,14 @@ class Clock(Protocol):
         """In seconds since the epoch."""
 
     def sleep(self, seconds: float) -> None:
-        """Ends early when all is to stop."""
+        """Returns early when everything stops."""
 
     def stopped(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discard:
-    """Records that were given up, in their order."""
+    """Discarded records, in order."""
 
     records: Sequence[Record]
     condition: Condition
@@ -74,10 +74,10 @@ class Discard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pauses:
-    """In seconds. Lambda's own grow to minutes; on one machine nobody waits for that."""
+    """In seconds. Lambda's own grow to minutes, which is too long for a local stack."""
 
     poll: float = 0.25
-    """Between reads that found nothing: Lambda reads a shard four times a second."""
+    """Between empty reads: Lambda polls a shard four times a second."""
 
     first_retry: float = 0.05
     longest_retry: float = 2.0
@@ -88,11 +88,11 @@ class Pauses:
 
 class Progress(Enum):
     IDLE = auto()
-    """There was nothing to read."""
+    """There were no records."""
 
     MOVED = auto()
     ENDED = auto()
-    """The shard is closed and all of it has been delivered."""
+    """The shard is closed and completely delivered."""
 
     STOPPED = auto()
 
@@ -102,7 +102,7 @@ class _Batch:
     records: list[Record] = field(default_factory=list)
     size: int = 0
     through: str | None = None
-    """The last record looked at, whether it passed the filters or not."""
+    """The last record read, whether it passed the filters or not."""
 
     def has_room(self, size: int, *, settings: Settings) -> bool:
         if not self.records:
@@ -122,14 +122,14 @@ class _Slice:
 
 @dataclass(slots=True, kw_only=True)
 class ShardReader:
-    """Delivers one shard to one function, a batch a call of ``deliver_next``."""
+    """Delivers one shard to one function, one batch per call of ``deliver_next``."""
 
     settings: Settings
     source: RecordSource
     function: Function
     discard: Callable[[Discard], None]
     checkpoint: Callable[[str], None]
-    """Told the sequence number up to which nothing need be delivered again."""
+    """Called with the sequence number up to which everything is processed."""
 
     clock: Clock
     pauses: Pauses = field(default_factory=Pauses)
@@ -137,7 +137,7 @@ class ShardReader:
     _ended: bool = False
 
     def deliver_next(self) -> Progress:
-        """Gather one batch and see it delivered or discarded. What the ports raise passes through."""
+        """Collect one batch, and deliver or discard it. Exceptions of the ports pass through."""
         batch = self._gather()
         if self.clock.stopped():
             return Progress.STOPPED
@@ -149,7 +149,7 @@ class ShardReader:
         return Progress.ENDED if self._ended else Progress.IDLE
 
     def _gather(self) -> _Batch:
-        """A full batch, or what came before its window ended; the window begins with its first record."""
+        """A full batch, or the records of its window, which starts with the first record."""
         batch = _Batch()
         window_end: float | None = None
         while not self.clock.stopped():
@@ -166,7 +166,7 @@ class ShardReader:
         return batch
 
     def _read(self) -> bool:
-        """Whether there are records to look at."""
+        """Whether there are unread records."""
         if not self._pending and not self._ended:
             page = self.source.read(limit=READ_LIMIT)
             self._pending.extend(page.records)
@@ -174,7 +174,7 @@ class ShardReader:
         return bool(self._pending)
 
     def _fill(self, batch: _Batch) -> bool:
-        """Move records from those read into ``batch``; true when it is full."""
+        """Move read records into ``batch``; true when it is full."""
         while self._pending:
             record = self._pending[0]
             if self.settings.filters.admits(record):
@@ -188,7 +188,7 @@ class ShardReader:
         return len(batch.records) >= self.settings.batch_size
 
     def _dispose(self, records: Sequence[Record]) -> bool:
-        """Each record delivered or discarded, in order; false where a stop came in between."""
+        """Deliver or discard each record, in order; false if interrupted by a stop."""
         waiting = [_Slice(records=records)]
         while waiting:
             if self.clock.stopped():
@@ -209,7 +209,7 @@ class ShardReader:
         return replace(part, records=part.records[aged:])
 
     def _send(self, part: _Slice) -> list[_Slice]:
-        """What of ``part`` is still to be sent, in order."""
+        """Send ``part``, and return what remains to be sent, in order."""
         try:
             answer = self.function.invoke({"Records": list(part.records)})
         except UnreachedError:

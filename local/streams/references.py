@@ -1,4 +1,4 @@
-"""The physical names behind a template's references, as the deployed stacks have them."""
+"""Resolves a template's references to physical names, from the deployed stacks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,13 +14,13 @@ _TABLES: Final = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
 
 class DeployedStacks(Protocol):
     def physical_id(self, stack: str, logical_id: str) -> str:
-        """A function's or table's name, a queue's URL. Raises ``MappingError`` where it is not deployed."""
+        """A function's or table's name, a queue's URL. Raises ``MappingError`` if it is not deployed."""
 
     def export(self, name: str) -> str:
-        """Raises ``MappingError`` where no stack exports it."""
+        """Raises ``MappingError`` if no stack exports it."""
 
     def stream_arn(self, table: str) -> str:
-        """Of the table's present stream. Raises ``MappingError`` where it has none."""
+        """The table's current stream. Raises ``MappingError`` if it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Place:
 def resolve(
     stacks: Sequence[Stack], *, deployed: DeployedStacks, place: Place
 ) -> tuple[EventSourceMapping, ...]:
-    """The stream mappings of ``stacks``, judged and with physical names. Raises ``MappingError``."""
+    """The stream mappings of ``stacks``, validated and with physical names. Raises ``MappingError``."""
     resolved = []
     for stack, logical_id, properties in stream_mappings(stacks):
         name = f"{stack.name}/{logical_id}"

@@ -1,4 +1,4 @@
-"""How an invocation ended, and from which record on its batch has failed."""
+"""How an invocation ended, and from which record on its batch failed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ class Answer:
     status_code: int = 200
     executed_version: str = "$LATEST"
     function_error: str | None = None
-    """``Unhandled`` or ``Handled`` where the function raised, crashed or ran out of time."""
+    """``Unhandled`` or ``Handled`` if the function raised, crashed or timed out."""
 
     payload: bytes = b"null"
 
 
 def first_failure(answer: Answer, sequence_numbers: Sequence[str], *, reports_failures: bool) -> int | None:
-    """The place in the batch from which on it has failed; None for success, ``WHOLE_BATCH`` for all of it.
+    """The index from which on the batch failed; None for success, ``WHOLE_BATCH`` for all of it.
 
-    Of several failures the lowest counts.
+    With several failures the lowest index counts.
     """
     if answer.function_error is not None:
         return WHOLE_BATCH

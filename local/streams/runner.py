@@ -1,7 +1,7 @@
-"""One ordered reader a mapping and shard, and one sweeper a table, each in a thread of its own.
+"""One ordered reader per mapping and shard, and one sweeper per table, each in a thread of its own.
 
-What breaks a reader is said, and the reader begins again at its last position; its neighbours go on. A
-record is delivered at least once.
+An error in a reader is reported, and the reader restarts at its last position; the others continue. Records
+are delivered at least once.
 """
 
 import threading
@@ -19,14 +19,14 @@ from local.streams.source import Shard, readable
 
 Say = Callable[[str], None]
 STOP_SECONDS: Final = 20.0
-"""How long ``stop`` waits for invocations that are under way. What they deliver is delivered again."""
+"""How long ``stop`` waits for running invocations. What they deliver later is delivered again."""
 
 MOST_PAGES: Final = 1000
-"""Of undelivered records that are kept a shard."""
+"""Pages of undelivered records that are saved per shard."""
 
 
 class StoppableClock:
-    """``reader.Clock`` in real time, for all threads that stop together."""
+    """``reader.Clock`` in real time, shared by threads that stop together."""
 
     def __init__(self) -> None:
         self._stop = threading.Event()
@@ -45,15 +45,15 @@ class StoppableClock:
 
 
 class MappedStream(Protocol):
-    """A stream as the readers of one mapping need it. Called from several threads."""
+    """A stream, as the readers of one mapping use it, from several threads."""
 
     def shards(self) -> Sequence[Shard]: ...
 
     def ends(self) -> Mapping[str, Position]:
-        """Where each shard ends at the moment."""
+        """The current end of each shard."""
 
     def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
-        """Those that follow ``after``; ``begins_anew`` where it is no loss if the stream lacks it."""
+        """The records after ``after``; with ``begins_anew`` the stream need not have that one."""
 
     def reader(
         self,
@@ -78,7 +78,7 @@ class Delivery:
 
     @property
     def key(self) -> str:
-        """Positions are those in one stream: a table that is made anew has another."""
+        """Positions are per stream: a recreated table has another."""
         return f"{self.mapping.name} {self.mapping.stream_arn}"
 
 
@@ -87,17 +87,17 @@ class Intervals:
     """In seconds."""
 
     shards: float = 5.0
-    """Between two looks for new shards."""
+    """Between two checks for new shards."""
 
     sweep: float = 5.0
     restart: float = 1.0
-    """Before what broke begins again."""
+    """Before a failed thread restarts."""
 
     reading: Pauses = field(default_factory=Pauses)
 
 
 class Runner:
-    """Runs from ``start`` until ``stop``; once."""
+    """Runs once, from ``start`` to ``stop``."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Runner:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Returns when it is settled where each new mapping begins."""
+        """Returns when the start of each new mapping is determined."""
         for delivery in self._deliveries:
             self._settle_start(delivery)
             self._run(delivery.mapping.name, partial(self._follow, delivery))
@@ -130,7 +130,7 @@ class Runner:
             self._run("ttl sweeper", partial(self._sweep, sweeper))
 
     def stop(self) -> None:
-        """Threads that do not end in time are left behind; they die with the process."""
+        """Threads that do not end in time are abandoned; they are daemons."""
         self._clock.stop()
         deadline = time.monotonic() + STOP_SECONDS
         with self._lock:
@@ -140,10 +140,10 @@ class Runner:
         try:
             self._keep_backlogs()
         except Exception as error:  # noqa: BLE001 - a stream out of reach must not keep the rest from stopping
-            self._say(f"what is not delivered yet could not be kept: {type(error).__name__}: {error}")
+            self._say(f"undelivered records could not be saved: {type(error).__name__}: {error}")
 
     def _settle_start(self, delivery: Delivery) -> None:
-        """LATEST means the end at the mapping's first start, not at each; later shards are read whole."""
+        """LATEST is the end at the mapping's first start, not at each; later shards are read completely."""
         latest = delivery.mapping.settings.starting_position is StartingPosition.LATEST
         if latest and not self._positions.of(delivery.key):
             self._positions.keep(delivery.key, delivery.stream.ends())
@@ -199,7 +199,7 @@ class Runner:
         return Resumed(backlog=backlog, stream=stream)
 
     def _keep_backlogs(self) -> None:
-        """Of what was still to be delivered: the stream may not outlive this run."""
+        """Save undelivered records: the stream may not outlive this run."""
         backlogs: dict[str, dict[str, Backlog]] = {}
         for delivery in self._deliveries:
             positions = self._positions.of(delivery.key)
@@ -231,14 +231,16 @@ class Runner:
                 self._threads.remove(thread)
 
     def _persist(self, name: str, work: Callable[[], None]) -> None:
-        """Until ``work`` is done or all is to stop."""
+        """Repeats ``work`` until it is done or everything stops."""
         while not self._clock.stopped():
             try:
                 work()
             except Exception as error:  # noqa: BLE001 - whatever breaks one thread must not stop delivery
                 if self._clock.stopped():
                     return
-                self._say(f"{name}: {type(error).__name__}: {error}; again in {self._intervals.restart:g} s")
+                self._say(
+                    f"{name}: {type(error).__name__}: {error}; retrying in {self._intervals.restart:g} s"
+                )
                 self._clock.sleep(self._intervals.restart)
             else:
                 return

@@ -16,7 +16,7 @@ from local.streams.records import TTL_IDENTITY, event_record, sequence_number
 from local.streams.swept import SweptRecords
 
 FRESH_ITERATORS: Final = 3
-"""How often one read asks for a new iterator before it gives up."""
+"""How many new iterators one read requests before it gives up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """``client`` is of the service dynamodbstreams."""
+    """``client`` is a DynamoDB Streams client."""
 
     client: Any
     arn: str
@@ -56,7 +56,7 @@ class Stream:
 
 
 def readable(shards: Sequence[Shard], *, finished: Collection[str]) -> tuple[Shard, ...]:
-    """Those whose turn it is: not done with, and no parent left that is not."""
+    """Shards to read now: not processed, and with no unprocessed parent."""
     known = {shard.shard_id for shard in shards}
     return tuple(
         shard
@@ -67,7 +67,7 @@ def readable(shards: Sequence[Shard], *, finished: Collection[str]) -> tuple[Sha
 
 @dataclass(slots=True, kw_only=True)
 class ShardSource:
-    """Records of one shard after ``after``, None for its beginning, in the form Lambda gives."""
+    """Records of one shard after ``after`` (None for its beginning), in the form of Lambda's events."""
 
     stream: Stream
     shard_id: str
@@ -75,7 +75,7 @@ class ShardSource:
     swept: SweptRecords
     say: Callable[[str], None]
     begins_anew: bool = False
-    """The stream need not know ``after``: nothing is lost when it begins after that."""
+    """``after`` need not be in the stream: nothing is lost if the stream begins later."""
 
     _iterator: str | None = None
     _ended: bool = field(default=False)
@@ -115,9 +115,7 @@ class ShardSource:
                 self._iterator = None
             case "TrimmedDataAccessException":
                 if not self.begins_anew:
-                    self.say(
-                        f"{self.stream.arn}: what followed {self.after} is trimmed; reading what is left"
-                    )
+                    self.say(f"{self.stream.arn}: records after {self.after} are trimmed; reading the rest")
                 self._iterator, self.after = None, None
             case _:
                 raise error
@@ -133,9 +131,9 @@ class ShardError(RuntimeError):
 
 
 def ends(stream: Stream) -> dict[str, Position]:
-    """Where each shard ends now: what a mapping that starts at LATEST counts as done with.
+    """The current end of each shard, where a mapping with LATEST starts.
 
-    Found by reading, since the stream tells the last sequence number of closed shards only.
+    Found by reading, since the stream reports the last sequence number only of closed shards.
     """
     return {shard.shard_id: _end(stream, shard.shard_id) for shard in stream.shards()}
 

@@ -23,7 +23,7 @@ Key = Mapping[str, Any]
 
 @dataclass(slots=True, kw_only=True)
 class Sweeper:
-    """Of one table. ``dynamodb`` and ``streams`` are clients of those two services."""
+    """Sweeps one table. ``dynamodb`` and ``streams`` are clients of the two services."""
 
     dynamodb: Any
     streams: Any
@@ -34,15 +34,15 @@ class Sweeper:
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
     page_size: int = 100
-    """Items looked at a page."""
+    """Items per page."""
 
     max_pages: int = 20
-    """Pages a sweep; the next one goes on where this one ended."""
+    """Pages per sweep; the next sweep continues where this one ended."""
 
     _next: Key | None = field(default=None)
 
     def sweep(self) -> int:
-        """How many items were deleted."""
+        """Returns the number of deleted items."""
         described = self.dynamodb.describe_table(TableName=self.table)["Table"]
         names = [key["AttributeName"] for key in described["KeySchema"]]
         arn = described.get("LatestStreamArn")
@@ -50,7 +50,7 @@ class Sweeper:
         return sum(self._delete(key, stream) for key in self._expired(names))
 
     def _expired(self, names: Sequence[str]) -> Iterator[Key]:
-        """Keys. A scan, as DynamoDB's own deletion is: no index of the table need hold its ttl."""
+        """Keys of expired items, by a scan, since no index need have the ttl."""
         placeholders = {f"#k{place}": name for place, name in enumerate(names)}
         for _ in range(self.max_pages):
             start = {} if self._next is None else {"ExclusiveStartKey": self._next}
@@ -70,7 +70,7 @@ class Sweeper:
                 return
 
     def _delete(self, key: Key, stream: Stream | None) -> bool:
-        """False where the item is gone or lives again by now."""
+        """False if the item is gone, or no longer expired."""
         with self.swept.sweeping() as note:
             tail = _Tail(stream) if stream is not None else None
             try:
@@ -89,7 +89,9 @@ class Sweeper:
             if stream is not None and tail is not None:
                 number = self._find(tail, key, answer["Attributes"])
                 if number is None:
-                    self.say(f"{self.table}: an expired item is deleted, but its record was not found")
+                    self.say(
+                        f"{self.table}: an expired item was deleted, but its stream record was not found"
+                    )
                 else:
                     note(stream.arn, number)
         return True
@@ -104,20 +106,20 @@ class Sweeper:
         return None
 
     def _bounds(self) -> Mapping[str, Mapping[str, str]]:
-        """Compared with a number, anything but a number is neither less nor more."""
+        """Compared with a number, other types are neither less nor greater."""
         now = int(self.now())
         return {":now": {"N": str(now)}, ":oldest": {"N": str(now - OLDEST_SECONDS)}}
 
 
 class _Tail:
-    """What a stream gets from here on, in any of its shards."""
+    """New records of a stream, in any of its shards."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._iterators = [stream.iterator(shard.shard_id, "LATEST") for shard in stream.shards()]
 
     def removal(self, key: Key, image: Mapping[str, Any]) -> str | None:
-        """The sequence number of a removal of just this item, among the records not looked at yet."""
+        """The sequence number of the removal of this item, among the records not yet read."""
         found = None
         following = []
         for iterator in self._iterators:

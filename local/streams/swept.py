@@ -1,10 +1,9 @@
 """Which REMOVE records of a stream the sweeper wrote, by sequence number.
 
-DynamoDB marks the record of an expired item with its own identity; the emulator knows no such deletion. So
-the sweeper notes the record of each item that it deletes, and whoever reads the stream asks here. The notes
-lie in a file: a record that is delivered after a restart still carries the identity. Only a process that is
-killed between a deletion and its note leaves a record without it; consumers also tell an expiry by the old
-image's ttl.
+DynamoDB marks the record of an expired item with its service identity; the emulator does not. So the sweeper
+notes the record of each item that it deletes, and readers of the stream look it up here. The notes are in a
+file, so that a record delivered after a restart still has the identity. A record lacks it only if the process
+is killed between a deletion and its note; consumers also detect an expiry by the old image's ttl.
 """
 
 import contextlib
@@ -16,14 +15,14 @@ from pathlib import Path
 from typing import Final
 
 KEPT_SECONDS: Final = 25 * 60 * 60
-"""Longer than a stream keeps the record."""
+"""Longer than a stream's retention."""
 
 Note = Callable[[str, str], None]
-"""Takes a stream's ARN and the sequence number of a record in it."""
+"""Called with a stream's ARN and the sequence number of a record in it."""
 
 
 class SweptRecords:
-    """All methods may be called from any thread."""
+    """All methods are thread-safe."""
 
     def __init__(self, file: Path, *, now: Callable[[], float] = time.time) -> None:
         self._file = file
@@ -36,13 +35,13 @@ class SweptRecords:
         file.write_text("".join(f"{json.dumps(note)}\n" for note in kept))
 
     def holds(self, stream_arn: str, sequence_number: str) -> bool:
-        """Waits for a deletion that is under way: its record may be in the stream before its note is here."""
+        """Waits for a deletion in progress: its record may be in the stream before its note is here."""
         with self._lock:
             return (stream_arn, sequence_number) in self._records
 
     @contextlib.contextmanager
     def sweeping(self) -> Iterator[Note]:
-        """One deletion, from before it is asked for until its record is noted."""
+        """Covers one deletion, from before the request until its record is noted."""
         with self._lock:
             yield self._add
 
@@ -53,7 +52,7 @@ class SweptRecords:
 
 
 def _note(line: str) -> tuple[str, str, float] | None:
-    """None for a line that a crash cut short."""
+    """None for a line truncated by a crash."""
     try:
         stream, number, noted = json.loads(line)
     except ValueError:

@@ -1,6 +1,6 @@
 """Synthesized templates: their stream mappings, and the same templates without them.
 
-A CDK cloud assembly is a folder with ``manifest.json`` and a template a stack.
+A CDK cloud assembly is a folder with ``manifest.json`` and a template per stack.
 """
 
 import copy
@@ -21,7 +21,7 @@ _TABLES: Final = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
 class Stack:
     name: str
     file: str
-    """The template's name in its folder."""
+    """The template's file name."""
 
     template: Mapping[str, Any]
 
@@ -32,7 +32,7 @@ class Stack:
 
 
 def read_stacks(folder: Path) -> tuple[Stack, ...]:
-    """The stacks of a cloud assembly, or of what ``keep_templates`` kept of one."""
+    """The stacks of a cloud assembly, or of the copy that ``keep_templates`` made."""
     artifacts = json.loads((folder / MANIFEST).read_text())["artifacts"]
     return tuple(
         Stack(
@@ -46,7 +46,7 @@ def read_stacks(folder: Path) -> tuple[Stack, ...]:
 
 
 def output_of(stacks: Sequence[Stack], name: str, output: str) -> tuple[Stack, object]:
-    """The stack that puts an output out, and the output's value. Raises ``MappingError``."""
+    """The stack with an output, and the output's value. Raises ``MappingError``."""
     for stack in stacks:
         if stack.name == name and output in stack.template.get("Outputs", {}):
             return stack, stack.template["Outputs"][output]["Value"]
@@ -54,7 +54,7 @@ def output_of(stacks: Sequence[Stack], name: str, output: str) -> tuple[Stack, o
 
 
 def keep_templates(assembly: Path, folder: Path) -> None:
-    """Keep in ``folder`` what ``read_stacks`` needs of ``assembly``, in the place of what was there."""
+    """Replace the contents of ``folder`` by what ``read_stacks`` needs of ``assembly``."""
     stacks = read_stacks(assembly)
     folder.mkdir(parents=True, exist_ok=True)
     for earlier in folder.glob("*.json"):
@@ -74,9 +74,9 @@ def stream_mappings(stacks: Sequence[Stack]) -> Iterator[tuple[Stack, str, Mappi
 
 
 def without_stream_mappings(stacks: Sequence[Stack]) -> Mapping[str, Mapping[str, Any]]:
-    """The templates to deploy instead, by file, of those stacks that have a stream mapping.
+    """The templates to deploy instead, by file, for the stacks with stream mappings.
 
-    Raises ``MappingError`` where something else refers to a mapping: it could not be deployed without it.
+    Raises ``MappingError`` if another resource refers to a mapping, and so cannot be deployed without it.
     """
     removed: dict[str, set[str]] = {}
     for stack, logical_id, _ in stream_mappings(stacks):
@@ -107,7 +107,7 @@ def _independent(resource: Mapping[str, Any], removed: set[str]) -> dict[str, An
 
 
 def _references(value: object) -> Iterator[str]:
-    """Logical ids that Ref and Fn::GetAtt name, anywhere in ``value``."""
+    """Logical ids in Ref and Fn::GetAtt, anywhere in ``value``."""
     if isinstance(value, Mapping):
         match list(value.items()):
             case [("Ref", str() as name)] | [("Fn::GetAtt", [str() as name, *_])]:
@@ -123,7 +123,7 @@ def _references(value: object) -> Iterator[str]:
 
 
 def _is_stream(source: object, stack: Stack, stacks: Sequence[Stack]) -> bool:
-    """Told by what the source's ARN is made from, through exports of the other stacks too."""
+    """Determined from how the source's ARN is built, including exports of other stacks."""
     match source:
         case str():
             return ":dynamodb:" in source

@@ -11,10 +11,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 Test = Callable[[Any], bool]
-"""Judges one scalar of an event: a string, a number, a boolean or None."""
+"""Tests one scalar of an event: a string, a number, a boolean or None."""
 
 NUMERIC_LIMIT: Final = Decimal("5.0e9")
-"""Numeric comparison works from minus this to this, both included."""
+"""Numeric comparison covers minus this to this, inclusive."""
 
 _COMPARE: Final[Mapping[str, Callable[[Decimal, Decimal], bool]]] = {
     "=": lambda value, bound: value == bound,
@@ -28,12 +28,12 @@ _UPPER: Final = ("<", "<=")
 
 
 class FilterError(ValueError):
-    """A filter pattern that Lambda would refuse; the message names the place and what is allowed."""
+    """A filter pattern that Lambda would refuse; the message has the place and what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it is spelled: 300, 300.0 and 3.0e2 are three different values to an exact match."""
+    """A number with its spelling: 300, 300.0 and 3.0e2 differ in an exact match."""
 
     text: str
 
@@ -58,7 +58,7 @@ def operator_of(rule: Mapping[str, Any], *, at: str) -> tuple[str, Any]:
 
 
 def _text(value: object) -> str:
-    """The JSON text of a scalar, which is what an exact match compares."""
+    """The JSON text of a scalar, which exact matches compare."""
     return value.text if isinstance(value, Number) else json.dumps(value)
 
 
@@ -105,7 +105,7 @@ def _anything_but(operand: object, at: str) -> Test:
 
 
 def _numeric(operand: object, at: str) -> Test:
-    """``operand`` is an operator and a number, or a lower bound and then an upper one."""
+    """``operand`` is an operator and a number, or a lower and an upper bound."""
     if not isinstance(operand, list) or len(operand) not in {2, 4}:
         raise FilterError(f"{at}: one or two pairs of operator and number are expected")
     pairs = [

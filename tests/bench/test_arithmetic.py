@@ -73,8 +73,8 @@ def test_growth_shows_the_last_point_over_the_first_and_the_end() -> None:
     text = results([curve()], (1, 3, 9))
     assert "| 3 | 3 | 6 | 1 |" in text
     assert "| 9 | none | none | none |" in text
-    assert "message 3 over the first: **3.00**" in text
-    assert "message 4 is refused" in text
+    assert "write units of message 3 over the first: **3.00**" in text
+    assert "message 4 and every later one are refused" in text
 
 
 @pytest.mark.parametrize(

@@ -177,16 +177,16 @@ def test_what_stands_in_the_templates_is_counted_and_priced() -> None:
     dollars = {name: round(fixed.usage.dollars(), 2) for name, fixed in counted.items()}
     assert dollars == {
         "alarms": 0.30,
-        "metrics of the functions, at most": round(0.30 * (len(Metric) + len(Status) + 2), 2),
-        "metrics by route, at most": 1.50,
+        "function metrics, at most": round(0.30 * (len(Metric) + len(Status) + 2), 2),
+        "route metrics, at most": 1.50,
         "dashboards": 3.00,
         "keys": 2.00,
         "web ACLs": 5.00,
-        "rules of them": 2.00,
+        "web ACL rules": 2.00,
         "DAX nodes": 87.60,
         "NAT gateways": 32.85,
-        "interface endpoints, by zone": 14.60,
-        "runs by schedule": 0.01,
+        "interface endpoints, per zone": 14.60,
+        "scheduled runs": 0.01,
         "polls of idle queues": 0.26,
     }
 
@@ -194,7 +194,7 @@ def test_what_stands_in_the_templates_is_counted_and_priced() -> None:
 def test_without_a_census_no_living_sessions_are_paid_for() -> None:
     templates = [resource("AWS::ApiGateway::RestApi")]
     counted = {fixed.name: fixed.count for fixed in of(templates, a_run=Usage())}
-    assert counted["metrics of the functions, at most"] == len(Metric) - 1
+    assert counted["function metrics, at most"] == len(Metric) - 1
 
 
 def test_an_hourly_census_of_a_million_sessions_costs_some_two_dollars() -> None:
@@ -206,7 +206,7 @@ def test_an_hourly_census_of_a_million_sessions_costs_some_two_dollars() -> None
 def test_routes_that_are_not_measured_cost_nothing() -> None:
     templates = [resource("AWS::ApiGateway::Stage"), resource("AWS::ApiGateway::Method")]
     counted = {fixed.name: fixed.count for fixed in of(templates, a_run=Usage())}
-    assert counted["metrics by route, at most"] == 0
+    assert counted["route metrics, at most"] == 0
 
 
 def test_the_page_shows_each_row_with_its_dollars_for_a_million() -> None:
@@ -218,9 +218,7 @@ def test_the_page_shows_each_row_with_its_dollars_for_a_million() -> None:
     assert "| read | 1 | 1 | 2 | 0 | 0 | 0 | 0 | 0 |" in text
     assert f"| {lives.LIFE} | 1 | 1 | 2 | 0 | 0 | 0 | 0 | 1.5 |" in text
     assert "| read | 1.25 | 0.12 | 3.50 |" in text
-    assert (
-        f"A\nmillion sessions of 37 calls each cost about **${life.usage.dollars() * MILLION:.0f}**" in text
-    )
+    assert f"A million sessions of 37 calls each cost about **${life.usage.dollars() * MILLION:.0f}**" in text
     assert "| alarms | 7: $0.70 |" in text
     assert "| **all** | **$0.70** |" in text
     assert f"| {Meter.CALL} | $3.5 | 1,000,000 |" in text

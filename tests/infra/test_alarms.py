@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from session_store.metric_names import Metric, namespace_of, service_of
 from session_store.schema import INDEXES
+from tests.infra.anchors import anchors
 from tests.infra.conftest import PACKAGES, ROOT, Synthesize, Synthesized, as_text
 
 RUNBOOK: Final = ROOT / "docs" / "operations.md"
@@ -200,7 +200,7 @@ def test_the_api_is_watched_at_its_stage_whether_or_not_routes_have_metrics(
 
 def test_the_runbook_says_how_many_alarms_there_are_and_what_they_are_paid_by(dev: Synthesized) -> None:
     metrics = sum(len(list(watched(alarm))) for alarm in alarms(dev).values())
-    assert f"one region with a census has {len(EXPECTED)}, over {metrics} metrics" in RUNBOOK.read_text()
+    assert f"{len(EXPECTED)} alarms on {metrics} metrics" in RUNBOOK.read_text()
 
 
 def test_where_callers_show_tokens_the_authorizer_is_watched_by_what_it_counts(
@@ -224,17 +224,6 @@ def test_every_metric_of_the_functions_is_in_the_table_with_the_function_that_co
     rows = re.findall(r"^\| `(\w+)` \| `([\w-]+)` \|", RUNBOOK.read_text(), re.MULTILINE)
     assert [name for name, _ in rows] == list(Metric)
     assert {service for _, service in rows} == {*map(service_of, PACKAGES), service_of("authorizer")}
-
-
-def anchors(page: Path) -> list[str]:
-    """The anchors of a page's headings as GitHub makes them: lower case, spaces as hyphens, the rest gone."""
-    fenced, headings = False, []
-    for line in page.read_text().splitlines():
-        if line.startswith("```"):
-            fenced = not fenced
-        elif not fenced and re.match(r"#{1,6} ", line):
-            headings.append(line.lstrip("#").strip().lower())
-    return [re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings]
 
 
 @pytest.mark.parametrize("fixture", ["dev", "prod", "local", "bearer"])

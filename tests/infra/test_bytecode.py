@@ -51,7 +51,7 @@ def test_bytecode_made_again_elsewhere_is_the_same(
 def test_a_python_that_is_not_there_is_named_and_missed_by_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     interpreter.cache_clear()
     assert interpreter(NEVER) is None
-    assert f"Python {NEVER} is not found" in capfd.readouterr().err
+    assert f"Python {NEVER} not found" in capfd.readouterr().err
 
 
 def test_this_machine_s_python_is_found() -> None:

@@ -263,5 +263,5 @@ def test_what_is_refused_is_said_in_a_line() -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines()[-1].startswith("error: context 'stage' must be [a-z][a-z0-9]*")
+    assert done.stderr.splitlines()[-1].startswith("error: context 'stage' must be lower-case letters")
     assert "Traceback" not in done.stderr

@@ -16,12 +16,20 @@ from infra.config import Config
 from infra.options import options
 from session_api.problems import PROBLEMS
 from session_store.metric_names import COLD_START, Metric, Property
+from tests.infra.anchors import anchors
 from tests.infra.conftest import ROOT, Synthesized
 from tests.support.api import InProcessApi
 from tests.support.world import WatchedSessions, World
 
 GUIDES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 DEPLOYMENT = (ROOT / "docs" / "deployment.md").read_text()
+PAGES = (
+    *GUIDES,
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs" / "decisions").glob("*.md")),
+)
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 STACK = re.compile(r"SessionStore-(?:\$STAGE|<stage>|dev|prod2?)-([A-Z][a-z]+)")
 OF_POWERTOOLS = frozenset({"correlation_id", "function_request_id", "cold_start"})
 """What the decorators of the handler add to a line, which have no place in a process of tests."""
@@ -61,6 +69,15 @@ QUERIES = {guide.name: found for guide in GUIDES if (found := QUERY.findall(guid
 SLUGS = {problem.slug for problem in PROBLEMS.values()}
 LAMBDAS = ROOT / "lambdas"
 Logs = Mapping[str, set[str]]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
+    for path, anchor in LINK.findall(page.read_text()):
+        target = page.parent / path if path else page
+        assert target.exists(), path
+        if anchor:
+            assert anchor in anchors(target), f"{path}#{anchor}"
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
@@ -121,7 +138,7 @@ def test_tables_have_the_names_that_the_guide_gives_them(dev: Synthesized) -> No
 
 
 def test_the_guides_to_alarms_and_to_logs_have_queries() -> None:
-    assert QUERIES.keys() == {"deployment.md", "operations.md"}
+    assert QUERIES.keys() == {"access.md", "deployment.md", "operations.md"}
 
 
 @pytest.mark.parametrize("query", [query for found in QUERIES.values() for query in found])

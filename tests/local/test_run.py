@@ -58,7 +58,7 @@ def test_a_taken_port_of_the_authorization_server_ends_the_run(
         port = other.getsockname()[1]
         monkeypatch.setenv("AUTH_PORT", str(port))
         assert main(tmp_path) == 1
-    assert f"port {port} is taken: stop what listens there, or choose another with AUTH_PORT=" in (
+    assert f"port {port} is taken: stop the process on it, or choose another with AUTH_PORT=" in (
         capsys.readouterr().err
     )
     assert not (tmp_path / AUTH_URL).exists()
@@ -68,7 +68,7 @@ def test_the_authorization_server_is_beside_the_api_unless_told_otherwise() -> N
     assert read_place({}) == Place(port=4566, auth_port=4567)
     assert read_place({"PORT": "5000"}) == Place(port=5000, auth_port=5001)
     assert read_place({"PORT": "5000", "AUTH_PORT": "6000"}) == Place(port=5000, auth_port=6000)
-    with pytest.raises(PortError, match="AUTH_PORT must be another than PORT"):
+    with pytest.raises(PortError, match="AUTH_PORT must differ from PORT"):
         read_place({"PORT": "5000", "AUTH_PORT": "5000"})
 
 

@@ -58,14 +58,14 @@ def test_it_prints_what_became_of_an_approval(world: World, capsys: pytest.Captu
     assert (code, line["eventName"], line["facts"]["decision"]) == (0, "ApprovalDecided", "approved")
     assert main([task_id, "--stage", "prod"]) == 1
     assert main([SESSION_ID, "--task", "--stage", "prod"]) == 1
-    assert capsys.readouterr().err.endswith("the audit has nothing of that task\n")
+    assert capsys.readouterr().err.endswith("no audit entries for that task\n")
 
 
 @pytest.mark.usefixtures("world")
 def test_a_session_without_an_audit_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([SESSION_ID, "--stage", "prod"]) == 1
     printed = capsys.readouterr()
-    assert (printed.out, printed.err) == ("", "the audit has nothing of that session\n")
+    assert (printed.out, printed.err) == ("", "no audit entries for that session\n")
 
 
 @pytest.mark.usefixtures("world")

@@ -80,7 +80,7 @@ def test_what_it_does_not_list_has_no_source(namespace: str, reason: str) -> Non
 
 def test_what_it_lists_of_others_has_no_source_either() -> None:
     elsewhere = metric("Invocations", namespace="AWS/Lambda", dimensions=frozenset({("service", "other")}))
-    with pytest.raises(NoSourceError, match="Invocations of some, not of all that belong here"):
+    with pytest.raises(NoSourceError, match="Invocations for some of these resources only"):
         stack().series(elsewhere, Window(start=0, end=1))
 
 

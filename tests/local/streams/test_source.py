@@ -152,7 +152,7 @@ def test_a_trimmed_position_is_said_and_reading_goes_on_with_what_is_left(tmp_pa
     client = FakeStreams([failing("TrimmedDataAccessException"), page(received("9"))])
     assert len(source(client, tmp_path, after="7", said=said).read().records) == 1
     assert client.asked == [("AFTER_SEQUENCE_NUMBER", "7"), ("TRIM_HORIZON", None)]
-    assert "what followed 7 is trimmed" in said[0]
+    assert "records after 7 are trimmed" in said[0]
 
 
 def test_a_stream_that_gives_no_valid_iterator_is_an_error(tmp_path: Path) -> None:
