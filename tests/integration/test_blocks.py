@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-import time
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 WORKERS = 32
 LEASE_AND_MARGIN = 64
-PATIENCE = 30
+PATIENCE = 60
 
 
 class DeadError(BaseException):
@@ -83,16 +83,14 @@ def test_of_many_workers_that_do_not_wait_one_does_the_work(work: Once) -> None:
     def attempt(number: int) -> Any:
         try:
             with work.block() as mine:
-                everybody.add(number)
-                while len(everybody) < WORKERS:
-                    time.sleep(0.01)
+                assert all(refused.acquire(timeout=PATIENCE) for _ in range(WORKERS - 1))
                 mine.complete(number)
         except InProgressError as error:
-            everybody.add(number)
+            refused.release()
             return error
         return mine.output
 
-    everybody: set[int] = set()
+    refused = threading.Semaphore(0)
     answers = at_once(WORKERS, attempt)
     assert len([answer for answer in answers if isinstance(answer, InProgressError)]) == WORKERS - 1
 

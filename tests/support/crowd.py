@@ -20,7 +20,7 @@ def at_once(count: int, call: Callable[[int], Result]) -> list[Result]:
     start = threading.Barrier(count)
 
     def run(number: int) -> Result:
-        start.wait(timeout=30)
+        start.wait(timeout=120)
         return call(number)
 
     with ThreadPoolExecutor(count) as pool:

@@ -10,7 +10,7 @@ from local.streams.runner import Intervals
 from session_store.schema import Attribute
 from tests.support.emulator import LiveStack
 
-PATIENCE: Final = 60.0
+PATIENCE: Final = 120.0
 """Seconds; what is waited for takes two or three on a quiet machine."""
 
 POLL: Final = 0.1
