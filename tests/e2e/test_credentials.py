@@ -12,7 +12,7 @@ from tests.support.calls import Acting, append, assert_problem, create, read, to
 from tests.support.delivery import eventually
 from tests.support.emulator import LiveStack
 from tests.support.idle import IdleSession
-from tests.support.logs import invocations, log_lines, nudge
+from tests.support.logs import from_now_on, invocations, log_lines, nudge
 from tests.support.raw_table import RawTable
 
 Send = Callable[[LiveStack, str], Answer]
@@ -78,26 +78,28 @@ def test_who_cannot_prove_to_be_the_caller_is_refused(
 def test_no_code_runs_for_who_is_refused(deployed: LiveStack, api: Acting, idle: IdleSession) -> None:
     idle.result()  # From then on nobody else calls.
     path = f"/sessions/{create(api)['sessionId']}/state"
-    before = invocations(deployed)
+    began = from_now_on()
     for send in INTRUDERS:
         assert send(deployed, path).status in {401, 403}
-    assert invocations(deployed) == before
+    assert invocations(deployed, since=began) == 0
     assert api.call("GET", "/sessions").status == 200
-    assert invocations(deployed) == before + 1
+    assert invocations(deployed, since=began) == 1
 
 
 def test_a_request_is_found_in_the_log_by_its_id(deployed: LiveStack, api: Acting) -> None:
+    began = from_now_on() - 1
     instance = api.call("GET", "/sessions/unknown").json["instance"]
 
     def is_told() -> bool:
         nudge(deployed)
-        return any(instance in line for line in log_lines(deployed))
+        return any(instance in line for line in log_lines(deployed, since=began))
 
     assert eventually(is_told)
 
 
 def test_no_log_line_holds_what_callers_keep_in_the_store(deployed: LiveStack, api: Acting) -> None:
     marker = f"marker-{secrets.token_hex(16)}"
+    began = from_now_on()
     session = create(api, {"state": {"k": marker, marker: 1}, "protocol": {"token": marker}})
     path = f"/sessions/{session['sessionId']}"
     append(api, session["sessionId"], marker, marker + "x" * 400_000)
@@ -116,4 +118,4 @@ def test_no_log_line_holds_what_callers_keep_in_the_store(deployed: LiveStack, a
     api.call("GET", f"/sessions/{marker}")
     assert read(api, session["sessionId"])["state"]["k"] == marker
     nudge(deployed)
-    assert [line for line in log_lines(deployed) if marker in line] == []
+    assert [line for line in log_lines(deployed, since=began) if marker in line] == []

@@ -13,7 +13,7 @@ from session_store.metric_names import COLD_START, FUNCTION_NAME, Metric, Proper
 from session_store.schema import Attribute
 from tests.support.calls import Acting, message_id
 from tests.support.emulator import LiveStack
-from tests.support.logs import log_lines, nudge
+from tests.support.logs import from_now_on, log_lines, nudge
 from tests.support.samples import a_session
 from tests.support.stream import a_record, image_of
 
@@ -34,12 +34,6 @@ def counted(stack: LiveStack, operation: str, *, since: int) -> Counter[str]:
         if line.get(Property.OPERATION) == operation:
             counts.update({name: sum(line[name]) for name in Metric if name in line})
     return counts
-
-
-def from_now_on(stack: LiveStack) -> int:
-    """In epoch milliseconds; what was counted before has come to the logs."""
-    nudge(stack)
-    return int(time.time() * 1000) + 1
 
 
 def until_it_is(
@@ -65,7 +59,8 @@ def test_a_replay_is_counted_as_a_replay_and_not_as_a_new_one(
     deployed: LiveStack, api: Acting, operation: str, metric: Metric
 ) -> None:
     path = f"/sessions/{api.call('POST', '/sessions', {}).json['sessionId']}"
-    began = from_now_on(deployed)
+    nudge(deployed)
+    began = from_now_on()
     if operation == "append_messages":
         (first,) = api.call("POST", f"{path}/context", {"messages": [{"content": "a"}]}).json["items"]
         again = {"messageId": first["messageId"], "content": "a"}
@@ -83,7 +78,7 @@ def test_a_replay_is_counted_as_a_replay_and_not_as_a_new_one(
 
 def test_the_census_counts_under_its_own_role(deployed: LiveStack, api: Acting) -> None:
     api.call("POST", "/sessions", {})
-    began = from_now_on(deployed)
+    began = from_now_on()
     deadline = time.monotonic() + PATIENCE
     gauges: dict[str, float] = {}
     while len(gauges) < 5 and time.monotonic() < deadline:

@@ -13,11 +13,11 @@ from authorizer.tokens import LEEWAY
 from local.emulator import ACCOUNT
 from local.issuer import Issuer
 from local.signed_http import Answer
-from tests.e2e.test_isolation import BODIES, CALL_ID, OPERATIONS, seen
+from tests.e2e.test_isolation import CALL_ID, OPERATIONS, bodies, seen
 from tests.support.calls import UNKNOWN_ID, append, assert_problem, create, ids, message_id, tool_call
 from tests.support.delivery import eventually
 from tests.support.issuer import handmade
-from tests.support.logs import invocations, log_lines, nudge
+from tests.support.logs import from_now_on, invocations, log_lines, nudge
 from tests.support.raw_table import session_table
 from tests.support.tokens import Bearing, TokenStack, token_stack
 
@@ -94,15 +94,15 @@ def test_every_wrong_token_is_refused_before_any_code_of_the_api_runs(
     tokens: TokenStack, alice: Bearing
 ) -> None:
     assert alice.call("GET", "/sessions").status == 200
-    before = invocations(tokens.stack)
+    began = from_now_on()
     for fault, text in wrong(tokens).items():
         for path in ("/sessions", "/no/such/path"):
             answer = tokens.bearing(text).call("GET", path)
             assert answer.status == 401, fault
             assert_refused(answer)
-    assert invocations(tokens.stack) == before
+    assert invocations(tokens.stack, since=began) == 0
     assert alice.call("GET", "/sessions").status == 200
-    assert invocations(tokens.stack) == before + 1
+    assert invocations(tokens.stack, since=began) == 1
 
 
 @pytest.mark.parametrize("header", [None, "", "Bearer", "Bearer ", "Basic YTpi", "Bearer a.b"])
@@ -135,7 +135,7 @@ def strangers(tokens: TokenStack) -> dict[str, Bearing]:
 @pytest.mark.parametrize("operation", OPERATIONS, ids=[operation.name for operation in OPERATIONS])
 def test_a_stranger_learns_nothing(tokens: TokenStack, session_id: str, operation: Any) -> None:
     target = operation.path.replace("{toolCallId}", CALL_ID).replace("{checkpointId}", message_id())
-    body = BODIES[operation.name] if operation.takes_body else None
+    body = bodies()[operation.name] if operation.takes_body else None
     headers = {"If-Match": "*"}
     for stranger in strangers(tokens).values():
         known = stranger.call(operation.method, target.replace("{sessionId}", session_id), body, headers)
@@ -199,10 +199,10 @@ def test_an_issuer_that_is_away_lets_nobody_in(tokens: TokenStack, alice: Bearin
     tokens.server.close()
     # A new process, which has no keys yet.
     tokens.stack.configure("authorizer", ANOTHER="process")
-    before = invocations(tokens.stack)
+    began = from_now_on()
     answer = alice.call("GET", "/sessions")
     assert_problem(answer, 500, "internal")
-    assert invocations(tokens.stack) == before
+    assert invocations(tokens.stack, since=began) == 0
     assert ACCOUNT not in json.dumps(answer.json)
 
     def is_told() -> bool:

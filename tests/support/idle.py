@@ -1,5 +1,6 @@
 """A session that is used for a while and then left alone, beside whatever else is tested."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -76,14 +77,18 @@ class IdleSession:
 
     def _live(self) -> None:
         for _ in range(LIVES):
-            born = self.clock()
-            path = f"/sessions/{create(self.api, {'idleTimeout': IDLE_TIMEOUT})['sessionId']}"
-            touches = self._touched(path, born)
-            if self._stopped.wait(SILENCE if touches else 0):
+            with contextlib.suppress(TimeoutError):
+                self._life = self._lived()
+            if self._life is not None or self._stopped.is_set():
                 return
-            if touches:
-                self._life = Life(touches=touches, last_read=self.api.call("GET", path))
-                return
+
+    def _lived(self) -> Life | None:
+        born = self.clock()
+        path = f"/sessions/{create(self.api, {'idleTimeout': IDLE_TIMEOUT})['sessionId']}"
+        touches = self._touched(path, born)
+        if not touches or self._stopped.wait(SILENCE):
+            return None
+        return Life(touches=touches, last_read=self.api.call("GET", path))
 
     def _touched(self, path: str, used: float) -> Sequence[Touch]:
         """Empty where one came later than a session that is in use may be left alone, or all is to stop."""

@@ -99,7 +99,8 @@ def test_clocks_may_differ_by_the_leeway_and_no_more() -> None:
     used = verifier()
 
     def off(claim: str, seconds: int) -> str:
-        return token(**{claim: int(time.time()) + seconds})
+        changes: dict[str, Any] = {claim: int(time.time()) + seconds}
+        return token(**changes)
 
     for claim, seconds in (("exp", 10 - LEEWAY), ("nbf", LEEWAY - 1), ("iat", LEEWAY - 1)):
         assert used.verify(off(claim, seconds)).subject == "alice"
