@@ -12,12 +12,12 @@ from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.errors import FencedError, InProgressError, OutcomeUnknownError
 from session_store.settings import Settings
-from session_store.storage.aws_clients import dynamodb_client
 from session_store.store import Store, store_on
 from tests.support.crowd import at_once
 from tests.support.faults import EVERY_WRITE, crash_at
 from tests.support.losses import losses_of
-from tests.support.samples import ALICE, REGION
+from tests.support.patient import patient_dynamodb
+from tests.support.samples import ALICE
 from tests.support.work import KINDS, Once, given, once
 from tests.support.world import SettableClock
 
@@ -47,7 +47,7 @@ def store(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) ->
 def elsewhere(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) -> Store:
     """Nothing ever happens to its client. It knows where the emulator is from ``dynamodb``."""
     del dynamodb
-    return store_on(dynamodb_storage(tables, dynamodb_client(region=REGION), Deadline()), tables, clock=clock)
+    return store_on(dynamodb_storage(tables, patient_dynamodb(), Deadline()), tables, clock=clock)
 
 
 @pytest.fixture(params=KINDS)
