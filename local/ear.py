@@ -24,7 +24,7 @@ NAME_PREFIX: Final = "ear-"
 """Of rules and of queues: what the operator of the local stack may make."""
 
 TARGET: Final = "queue"
-PATIENCE: Final = 30.0
+PATIENCE: Final = 120.0
 WAIT_SECONDS: Final = 1
 
 

@@ -1,4 +1,4 @@
-"""The product's clients, but for their patience: a busy machine is none of the faults that tests are about."""
+"""The product's clients, but for their patience: a busy machine is no fault that a test is about."""
 
 from typing import TYPE_CHECKING, Any, Final
 
