@@ -60,9 +60,9 @@ def read(
     answer: type[AnswerT],
     *,
     query: Mapping[str, str] | None = None,
-    at_least: int | None = None,
+    min_version: int | None = None,
 ) -> Call[AnswerT]:
-    headers = {} if at_least is None else {MIN_VERSION: str(at_least)}
+    headers = {} if min_version is None else {MIN_VERSION: str(min_version)}
     return Call(
         method="GET", path=path, answer=answer, query=query or {}, headers=headers, repeat=Repeat.FREELY
     )

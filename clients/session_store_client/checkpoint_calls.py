@@ -53,26 +53,26 @@ def list_checkpoints(
     *,
     namespace: str = "",
     order: Literal["asc", "desc"] = "asc",
-    at_least: int | None = None,
+    min_version: int | None = None,
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Call[Page[Checkpoint]]:
     """The checkpoints of one namespace in the order of their ids."""
     query = parameters(namespace=namespace, order=order, limit=limit, cursor=cursor)
-    return read(f"{session_path(session_id)}/checkpoints", Page[Checkpoint], query=query, at_least=at_least)
+    return read(f"{session_path(session_id)}/checkpoints", Page[Checkpoint], query=query, min_version=min_version)
 
 
 def get_latest_checkpoint(
-    session_id: str, *, namespace: str = "", at_least: int | None = None
+    session_id: str, *, namespace: str = "", min_version: int | None = None
 ) -> Call[Checkpoint]:
     """The newest checkpoint of a namespace."""
     query = parameters(namespace=namespace)
-    return read(latest_checkpoint_path(session_id), Checkpoint, query=query, at_least=at_least)
+    return read(latest_checkpoint_path(session_id), Checkpoint, query=query, min_version=min_version)
 
 
 def get_checkpoint(
-    session_id: str, checkpoint_id: str, *, namespace: str = "", at_least: int | None = None
+    session_id: str, checkpoint_id: str, *, namespace: str = "", min_version: int | None = None
 ) -> Call[Checkpoint]:
     """One checkpoint of a namespace."""
     query = parameters(namespace=namespace)
-    return read(checkpoint_path(session_id, checkpoint_id), Checkpoint, query=query, at_least=at_least)
+    return read(checkpoint_path(session_id, checkpoint_id), Checkpoint, query=query, min_version=min_version)

@@ -48,13 +48,13 @@ def list_messages(
     session_id: str,
     *,
     order: Literal["asc", "desc"] = "asc",
-    at_least: int | None = None,
+    min_version: int | None = None,
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Call[Page[Message]]:
     """The transcript in the order of its ids."""
     query = parameters(order=order, limit=limit, cursor=cursor)
-    return read(f"{session_path(session_id)}/context", Page[Message], query=query, at_least=at_least)
+    return read(f"{session_path(session_id)}/context", Page[Message], query=query, min_version=min_version)
 
 
 def record_tool_call(
@@ -84,25 +84,25 @@ def record_tool_call(
     )
 
 
-def get_tool_call(session_id: str, tool_call_id: str, *, at_least: int | None = None) -> Call[ToolCall]:
+def get_tool_call(session_id: str, tool_call_id: str, *, min_version: int | None = None) -> Call[ToolCall]:
     """One finished call."""
-    return read(tool_call_path(session_id, tool_call_id), ToolCall, at_least=at_least)
+    return read(tool_call_path(session_id, tool_call_id), ToolCall, min_version=min_version)
 
 
 def list_tool_calls(
-    session_id: str, *, at_least: int | None = None, limit: int | None = None, cursor: str | None = None
+    session_id: str, *, min_version: int | None = None, limit: int | None = None, cursor: str | None = None
 ) -> Call[Page[ToolCall]]:
     """The finished calls in time order."""
     query = parameters(limit=limit, cursor=cursor)
-    return read(f"{session_path(session_id)}/tool-calls", Page[ToolCall], query=query, at_least=at_least)
+    return read(f"{session_path(session_id)}/tool-calls", Page[ToolCall], query=query, min_version=min_version)
 
 
 def get_history(
-    session_id: str, *, at_least: int | None = None, limit: int | None = None, cursor: str | None = None
+    session_id: str, *, min_version: int | None = None, limit: int | None = None, cursor: str | None = None
 ) -> Call[HistoryPage]:
     """A session together with a page of its finished calls."""
     query = parameters(limit=limit, cursor=cursor)
-    return read(f"{session_path(session_id)}/history", HistoryPage, query=query, at_least=at_least)
+    return read(f"{session_path(session_id)}/history", HistoryPage, query=query, min_version=min_version)
 
 
 def list_audit(

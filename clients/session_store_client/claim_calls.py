@@ -116,10 +116,10 @@ def reconcile_tool_call(
     return _reconciles(f"{tool_call_path(session_id, tool_call_id)}/reconcile", FinishedToolCall, body)
 
 
-def get_recovery(session_id: str, *, namespace: str = "", at_least: int | None = None) -> Call[Recovery]:
+def get_recovery(session_id: str, *, namespace: str = "", min_version: int | None = None) -> Call[Recovery]:
     """What a session has in flight, and the newest checkpoint of a namespace, to go on with."""
     path = f"{session_path(session_id)}/recovery"
-    return read(path, Recovery, query=parameters(namespace=namespace), at_least=at_least)
+    return read(path, Recovery, query=parameters(namespace=namespace), min_version=min_version)
 
 
 def begin_claim(

@@ -39,12 +39,12 @@ def list_sessions(
     return read("/sessions", Page[SessionSummary], query=query)
 
 
-def get_session(session_id: str, *, at_least: int | None = None) -> Call[Session]:
+def get_session(session_id: str, *, min_version: int | None = None) -> Call[Session]:
     """A session as it is now.
 
-    ``at_least`` is a version that the caller has seen: nothing older is answered.
+    ``min_version`` is a version that the caller has seen: nothing older is answered.
     """
-    return read(session_path(session_id), Session, at_least=at_least)
+    return read(session_path(session_id), Session, min_version=min_version)
 
 
 def replace_state(session_id: str, state: Mapping[str, Any], *, version: int) -> Call[Session]:

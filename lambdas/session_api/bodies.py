@@ -33,7 +33,7 @@ class CreateSession(Body, frozen=True):
     protocol: dict[str, Any] = {}
     credential_refs: Annotated[list[str], msgspec.Meta(max_length=10)] = []
 
-    def meaning(self) -> NewSession:
+    def to_domain(self) -> NewSession:
         return NewSession(
             idle_timeout=self.idle_timeout,
             max_lifetime=self.max_lifetime,
@@ -51,7 +51,7 @@ class ChangeState(Body, frozen=True):
     increment: dict[str, Any] = {}
     append: dict[str, Any] = {}
 
-    def meaning(self) -> StateOperations:
+    def to_domain(self) -> StateOperations:
         return StateOperations(set=self.set, remove=self.remove, increment=self.increment, append=self.append)
 
 
@@ -74,7 +74,7 @@ class AppendMessages(Body, frozen=True):
     messages: Annotated[list[NewMessageBody], msgspec.Meta(min_length=1, max_length=MAX_BATCH)]
     atomic: bool = False
 
-    def meaning(self) -> list[NewMessage]:
+    def to_domain(self) -> list[NewMessage]:
         return [NewMessage(content=new.content, message_id=new.message_id) for new in self.messages]
 
 

@@ -20,7 +20,7 @@ class AddCheckpoint(Body, frozen=True):
     parent_id: str | None = None
     retain_seconds: Annotated[int, msgspec.Meta(ge=SHORTEST_RETENTION, le=LONGEST_LIFE)] | None = None
 
-    def meaning(self) -> NewCheckpoint:
+    def to_domain(self) -> NewCheckpoint:
         return NewCheckpoint(
             data=self.data,
             namespace=self.namespace,

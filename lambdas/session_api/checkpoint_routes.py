@@ -45,7 +45,7 @@ def add_checkpoint(request: Request) -> Reply:
     `parentId` is a checkpoint of the same namespace. With an `Idempotency-Key` the same body again is
     answered as it was the first time.
     """
-    caller, session_id, new = request.caller, request.session_id, request.body.meaning()
+    caller, session_id, new = request.caller, request.session_id, request.body.to_domain()
     if request.key is None:
         added = request.store.checkpoints.add(caller, session_id, new)
     else:
@@ -85,7 +85,7 @@ def list_checkpoints(request: Request) -> Reply:
         request.session_id,
         page_request(request, CheckpointPosition, query=query, descending=order == "desc"),
         namespace=namespace,
-        at_least=request.at_least,
+        min_version=request.min_version,
     )
     items = [checkpoint_answer(checkpoint) for checkpoint in page.items]
     return Reply(value=CheckpointPage(items=items, next_cursor=encode_cursor(page.next, query=query)))
@@ -102,7 +102,7 @@ def list_checkpoints(request: Request) -> Reply:
 def get_latest_checkpoint(request: Request) -> Reply:
     """Read the newest checkpoint of a namespace."""
     checkpoint = request.store.checkpoints.latest(
-        request.caller, request.session_id, namespace=namespace_of(request), at_least=request.at_least
+        request.caller, request.session_id, namespace=namespace_of(request), min_version=request.min_version
     )
     return Reply(value=checkpoint_answer(checkpoint))
 
@@ -121,7 +121,7 @@ def get_checkpoint(request: Request) -> Reply:
         request.session_id,
         request.path["checkpointId"],
         namespace=namespace_of(request),
-        at_least=request.at_least,
+        min_version=request.min_version,
     )
     return Reply(value=checkpoint_answer(checkpoint))
 

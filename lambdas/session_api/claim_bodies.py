@@ -24,7 +24,7 @@ class BeginClaim(Body, frozen=True):
     retry_safe: bool = False
     retain_seconds: Retention = DEFAULT_RETENTION
 
-    def meaning(self) -> NewClaim:
+    def to_domain(self) -> NewClaim:
         return NewClaim(
             input=self.input,
             attempt_id=self.attempt_id,

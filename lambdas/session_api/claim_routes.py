@@ -34,7 +34,7 @@ END_PROBLEMS: Final = (*WRITE_PROBLEMS, problems.FENCED, problems.MISMATCH, prob
 def begin_claim(request: Request) -> Reply:
     """Claim a key: 201 and a fence to whoever is to do its work, 200 and the outcome where it is done."""
     key = request.path["key"]
-    claim = request.store.claims.begin(request.caller, key, request.body.meaning())
+    claim = request.store.claims.begin(request.caller, key, request.body.to_domain())
     settled = claim.status in SETTLED
     return Reply(value=begun_claim_answer(key, claim), status=200 if settled else 201, replayed=int(settled))
 

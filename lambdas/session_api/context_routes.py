@@ -38,7 +38,7 @@ def append_messages(request: Request) -> Reply:
     stored. With it, all that are not there yet are stored, or none.
     """
     appended = request.store.context.append(
-        request.caller, request.session_id, request.body.meaning(), atomic=request.body.atomic
+        request.caller, request.session_id, request.body.to_domain(), atomic=request.body.atomic
     )
     items = [message_answer(message) for message in appended.messages]
     return Reply(
@@ -67,7 +67,7 @@ def list_messages(request: Request) -> Reply:
         request.caller,
         request.session_id,
         page_request(request, MessagePosition, query=query, descending=order == "desc"),
-        at_least=request.at_least,
+        min_version=request.min_version,
     )
     items = [message_answer(message) for message in page.items]
     return Reply(value=MessagePage(items=items, next_cursor=encode_cursor(page.next, query=query)))

@@ -17,6 +17,6 @@ from session_api.requests import Request
 def get_recovery(request: Request) -> Reply:
     """Find what a session has in flight and how far it came, to go on with as another worker."""
     found = request.store.recovery.find(
-        request.caller, request.session_id, namespace=namespace_of(request), at_least=request.at_least
+        request.caller, request.session_id, namespace=namespace_of(request), min_version=request.min_version
     )
     return Reply(value=recovery_answer(found))

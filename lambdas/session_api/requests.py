@@ -110,7 +110,7 @@ def query_of(event: Mapping[str, Any], known: Sequence[str]) -> Query:
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """``at_least`` is the version of the session that the caller has seen (Session-Min-Version).
+    """``min_version`` is the version of the session that the caller has seen (Session-Min-Version).
 
     ``body`` is an instance of the operation's body type; the plain map where that is ``dict``.
     """
@@ -120,7 +120,7 @@ class Request(Struct, frozen=True, kw_only=True):
     path: Mapping[str, str] = field(default_factory=dict)
     headers: Headers = field(default_factory=Headers)
     query: Query = field(default_factory=Query)
-    at_least: int = 0
+    min_version: int = 0
     key: str | None = None
     body: Any = None
 

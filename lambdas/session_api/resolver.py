@@ -130,7 +130,7 @@ class Resolver(Struct, frozen=True, kw_only=True):
             path={name: unquote(value) for name, value in path.items()},
             headers=headers,
             query=query_of(event, [parameter.name for parameter in operation.query]),
-            at_least=minimum_version(headers),
+            min_version=minimum_version(headers),
             key=key,
             body=None if operation.body is None else body_of(event, operation.body),
         )

@@ -34,7 +34,7 @@ class BeginToolCall(Body, frozen=True):
     lease_seconds: Lease = DEFAULT_LEASE
     retry_safe: bool = False
 
-    def meaning(self) -> NewCall:
+    def to_domain(self) -> NewCall:
         return NewCall(
             tool_call_id=self.tool_call_id,
             tool_name=self.tool_name,
@@ -64,7 +64,7 @@ class CompleteToolCall(Body, frozen=True):
 
     def change(self) -> SessionChange:
         return SessionChange(
-            operations=None if self.state is None else self.state.meaning(),
+            operations=None if self.state is None else self.state.to_domain(),
             messages=[NewMessage(content=new.content, message_id=new.message_id) for new in self.messages],
             to=None if self.status is None else Status(self.status.to),
             expected_version=self.expected_version,

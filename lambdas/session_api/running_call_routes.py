@@ -53,7 +53,7 @@ END_PROBLEMS: Final = (
 )
 def begin_tool_call(request: Request) -> Reply:
     """Begin a call: 201 and a fence to whoever is to run it, 200 and the outcome where it was run before."""
-    begun = request.store.running_calls.begin(request.caller, request.session_id, request.body.meaning())
+    begun = request.store.running_calls.begin(request.caller, request.session_id, request.body.to_domain())
     settled = begun.claim.status in SETTLED
     return Reply(value=begun_answer(begun), status=200 if settled else 201, replayed=int(settled))
 

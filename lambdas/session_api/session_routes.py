@@ -60,7 +60,7 @@ def create_session(request: Request) -> Reply:
     With an `Idempotency-Key` the same body again is answered with the session as it was made,
     whatever has become of it. A key is of the region that it is sent to.
     """
-    new = request.body.meaning()
+    new = request.body.to_domain()
     if request.key is None:
         return _created(request.store.sessions.create(request.caller, new))
     once = request.store.keyed_sessions.create(request.caller, new, key=request.key)
@@ -102,7 +102,7 @@ def list_sessions(request: Request) -> Reply:
 @operation("GET", SESSION, answer=SessionAnswer, refusals=READ_PROBLEMS)
 def get_session(request: Request) -> Reply:
     """Read a session."""
-    session = request.store.sessions.get(request.caller, request.session_id, at_least=request.at_least)
+    session = request.store.sessions.get(request.caller, request.session_id, min_version=request.min_version)
     return session_reply(session)
 
 
@@ -138,7 +138,7 @@ def change_state(request: Request) -> Reply:
     With an `Idempotency-Key` the same body (and `If-Match`) again changes nothing and is answered
     with the session as it is by then; where that is gone, 404 says nothing of what was done before.
     """
-    caller, session_id, operations = request.caller, request.session_id, request.body.meaning()
+    caller, session_id, operations = request.caller, request.session_id, request.body.to_domain()
     version = request.version()
     if request.key is None:
         return session_reply(

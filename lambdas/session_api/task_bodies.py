@@ -35,7 +35,7 @@ class CreateTask(Body, frozen=True):
     session_id: str | None = None
     retain_days: Annotated[int, msgspec.Meta(ge=1, le=LONGEST_RETENTION_DAYS)] = RETENTION_DAYS
 
-    def meaning(self, at: str = "$") -> NewTask:
+    def to_domain(self, at: str = "$") -> NewTask:
         """``at``: where the body stands."""
         return NewTask(
             queue=self.queue,
@@ -84,4 +84,4 @@ class DecideApproval(Body, frozen=True):
 
 
 def meanings(bodies: list[CreateTask], at: str) -> list[NewTask]:
-    return [body.meaning(f"{at}[{position}]") for position, body in enumerate(bodies)]
+    return [body.to_domain(f"{at}[{position}]") for position, body in enumerate(bodies)]

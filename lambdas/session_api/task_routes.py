@@ -61,7 +61,7 @@ def create_task(request: Request) -> Reply:
     With an `Idempotency-Key` the same body again is answered with the task as it was made. A key is
     of the region that it is sent to.
     """
-    new = request.body.meaning()
+    new = request.body.to_domain()
     if request.key is None:
         return Reply(value=task_answer(request.store.tasks.create(request.caller, new)), status=201)
     once = request.store.keyed_tasks.create(request.caller, new, key=request.key)

@@ -21,7 +21,7 @@ class RecordToolCall(Body, frozen=True):
     error: Any = None
     started_at: str | None = None
 
-    def meaning(self, tool_call_id: str) -> FinishedCall:
+    def to_domain(self, tool_call_id: str) -> FinishedCall:
         return FinishedCall(
             tool_call_id=tool_call_id,
             tool_name=self.tool_name,

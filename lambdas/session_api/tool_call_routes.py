@@ -44,7 +44,7 @@ def record_tool_call(request: Request) -> Reply:
     The same call again is answered with what was recorded, also after the session was closed,
     deleted or expired.
     """
-    call = request.body.meaning(request.path["toolCallId"])
+    call = request.body.to_domain(request.path["toolCallId"])
     recorded = request.store.tool_calls.record(request.caller, request.session_id, call)
     return Reply(
         value=tool_call_answer(recorded.record),
@@ -68,7 +68,7 @@ def record_tool_call(request: Request) -> Reply:
 def get_tool_call(request: Request) -> Reply:
     """Read one tool call."""
     record = request.store.tool_calls.get(
-        request.caller, request.session_id, request.path["toolCallId"], at_least=request.at_least
+        request.caller, request.session_id, request.path["toolCallId"], min_version=request.min_version
     )
     return Reply(value=tool_call_answer(record))
 
@@ -107,7 +107,7 @@ def _finished(request: Request, listed: str) -> tuple[Session, list[ToolCallAnsw
         request.caller,
         request.session_id,
         page_request(request, RecordPosition, query=query),
-        at_least=request.at_least,
+        min_version=request.min_version,
     )
     items = [tool_call_answer(record) for record in page.items]
     return session, items, encode_cursor(page.next, query=query)

@@ -26,7 +26,7 @@ def test_a_whole_life_is_played(client: Client) -> None:
     changed = client.change_state(session_id, set={"city": "Lisbon"}, increment={"n": 2}, append={"l": [1]})
     assert changed.state["n"] == 2
     replaced = client.replace_state(session_id, {"a": [1, 2.5]}, version=changed.version)
-    assert client.get(session_id, at_least=replaced.version).state == {"a": [1, 2.5]}
+    assert client.get(session_id, min_version=replaced.version).state == {"a": [1, 2.5]}
     with pytest.raises(errors.VersionConflictError) as raised:
         client.replace_state(session_id, {}, version=changed.version)
     assert raised.value.current_version == replaced.version

@@ -27,7 +27,7 @@ SECRET_KEY = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"
 
 def test_a_session_is_read_typed() -> None:
     server = Scripted(ok())
-    session = server.client().get(SESSION_ID, at_least=6)
+    session = server.client().get(SESSION_ID, min_version=6)
     assert (session.session_id, session.version, session.state) == (SESSION_ID, 7, {"n": 1})
     (request,) = server.requests
     assert str(request.url) == f"{URL}/sessions/{SESSION_ID}"

@@ -48,7 +48,7 @@ ARGUMENTS: Mapping[str, object] = {
     "status": "active",
     "limit": 1,
     "cursor": "c",
-    "at_least": 3,
+    "min_version": 3,
     "version": 7,
     "set": {"a": 1},
     "remove": ["b"],

@@ -53,7 +53,7 @@ class ToolClaims:
         return self.storage.tool_calls.put(claim, guard)
 
     def read(self) -> LeasedClaim | None:
-        return self.storage.tool_calls.sight(self.first.session_id, self.first.tool_call_id).claim
+        return self.storage.tool_calls.read_call(self.first.session_id, self.first.tool_call_id).claim
 
 
 class FreeClaims:
@@ -153,9 +153,9 @@ def test_a_sight_has_the_session_the_claim_and_the_messages_that_are_there(stora
     storage.messages.put(message)
     storage.tool_calls.put(claim, FREE)
     absent = a_message(session).message_id
-    seen = storage.tool_calls.sight(session.session_id, "c1", message_ids=[message.message_id, absent])
+    seen = storage.tool_calls.read_call(session.session_id, "c1", message_ids=[message.message_id, absent])
     assert (seen.session, seen.claim, seen.messages) == (session, claim, {message.message_id: message})
-    nothing = storage.tool_calls.sight(a_session().session_id, "c1")
+    nothing = storage.tool_calls.read_call(a_session().session_id, "c1")
     assert (nothing.session, nothing.claim, nothing.messages) == (None, None, {})
 
 
@@ -196,7 +196,7 @@ def test_an_end_writes_everything(storage: Storage) -> None:
     after = storage.sessions.read(session.session_id)
     assert after is not None
     assert (after.state, after.status, after.version) == ({"n": 2, "a": 1}, Status.CLOSING, 2)
-    assert storage.tool_calls.sight(session.session_id, "c1").claim == end.claim
+    assert storage.tool_calls.read_call(session.session_id, "c1").claim == end.claim
     assert storage.tool_calls.read_record(end.claim) == end.record
     assert storage.messages.page(session.session_id, PAGE).items == end.messages
     assert [entry.event_name for entry in storage.audit.page(session.session_id, PAGE).items] == [

@@ -81,6 +81,6 @@ def test_heartbeats_that_meet_leave_the_longest_lease(worker: Worker) -> None:
         return beat(ALICE, session_id, "c1", fence=fence, lease_seconds=leases[number]).lease_until_ms
 
     told = at_once(len(leases), one)
-    claim = worker.storage.tool_calls.sight(session_id, "c1").claim
+    claim = worker.storage.tool_calls.read_call(session_id, "c1").claim
     assert claim is not None
     assert claim.lease_until_ms == max(told)

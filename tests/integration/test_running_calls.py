@@ -258,7 +258,7 @@ def test_a_completion_that_closes_its_session_is_repeated_after_it_has_expired(
     assert other.api.call("GET", f"/sessions/{session_id}").status == 404
     again = other.api.call("POST", path, body)
     assert (again.status, again.json) == (200, {**first.json, "session": None})
-    claim = worker.storage.tool_calls.sight(session_id, "c1").claim
+    claim = worker.storage.tool_calls.read_call(session_id, "c1").claim
     assert claim is not None
     assert claim.is_settled
     assert other.api.call("POST", path, {**body, "output": "other"}).status == 404

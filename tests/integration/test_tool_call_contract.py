@@ -17,7 +17,7 @@ def test_a_recorded_call_is_read_back_equal(storage: Storage) -> None:
     session = a_session()
     claim, record = a_call(session, "c1")
     assert storage.tool_calls.settle(a_settlement(claim, record, an_event(session)))
-    assert storage.tool_calls.sight(session.session_id, "c1").claim == claim
+    assert storage.tool_calls.read_call(session.session_id, "c1").claim == claim
     assert storage.tool_calls.read_record(claim) == record
 
 
@@ -28,7 +28,7 @@ def test_a_taken_call_id_keeps_its_claim_and_its_record(storage: Storage) -> Non
     other = replace(record, output="other", started_at=NOW_MS + 1)
     again = replace(claim, outcome_hash="other", started_at=NOW_MS + 1)
     assert not storage.tool_calls.settle(a_settlement(again, other, an_event(session)))
-    assert storage.tool_calls.sight(session.session_id, "c1").claim == claim
+    assert storage.tool_calls.read_call(session.session_id, "c1").claim == claim
     assert every_item(partial(storage.tool_calls.page, session.session_id), limit=10) == [record]
 
 
@@ -37,7 +37,7 @@ def test_an_expired_claim_counts_as_none(storage: Storage) -> None:
     claim, record = a_call(session, "c1")
     storage.tool_calls.settle(a_settlement(replace(claim, ttl=NOW_SECONDS), record, an_event(session)))
     assert storage.tool_calls.settle(a_settlement(claim, record, an_event(session)))
-    assert storage.tool_calls.sight(session.session_id, "c1").claim == claim
+    assert storage.tool_calls.read_call(session.session_id, "c1").claim == claim
 
 
 def test_ids_that_look_like_parts_of_a_key_stay_apart(storage: Storage) -> None:
@@ -46,7 +46,7 @@ def test_ids_that_look_like_parts_of_a_key_stay_apart(storage: Storage) -> None:
     for claim, record in calls.values():
         assert storage.tool_calls.settle(a_settlement(claim, record, an_event(session)))
     for tool_call_id, (claim, record) in calls.items():
-        assert storage.tool_calls.sight(session.session_id, tool_call_id).claim == claim
+        assert storage.tool_calls.read_call(session.session_id, tool_call_id).claim == claim
         assert storage.tool_calls.read_record(claim) == record
     listed = every_item(partial(storage.tool_calls.page, session.session_id), limit=2)
     assert sorted(record.tool_call_id for record in listed) == sorted(IDS)

@@ -105,7 +105,7 @@ def freed(scene: Scene) -> float:
 
 def claim_of(scene: Scene) -> Any:
     """The call's claim, or the free one."""
-    claim = scene.storage.tool_calls.sight(scene.session_id, "c1").claim
+    claim = scene.storage.tool_calls.read_call(scene.session_id, "c1").claim
     return claim or scene.storage.claims.read(scene.free_key)
 
 

@@ -89,9 +89,9 @@ BegunT = TypeVar("BegunT", bound=LeasedClaim)
 class Standing(Enum):
     """What a claim is to somebody who asks for its work."""
 
-    FREE = auto()
+    ABSENT = auto()
     RUNNING = auto()
-    FORSAKEN = auto()
+    AVAILABLE = auto()
     """Nobody holds it any more, and the work may be done again."""
 
     UNKNOWN = auto()
@@ -122,12 +122,12 @@ class Step(Struct, Generic[ClaimT], frozen=True, kw_only=True):
 
 def standing(held: Leased | None, *, now_ms: int) -> Standing:
     if held is None or held.is_gone(now_ms):
-        return Standing.FREE
+        return Standing.ABSENT
     if held.is_settled:
         return Standing.SETTLED
     if held.in_hand and not lease_over(held.lease_until_ms, now_ms):
         return Standing.RUNNING
-    return Standing.FORSAKEN if held.retry_safe else Standing.UNKNOWN
+    return Standing.AVAILABLE if held.retry_safe else Standing.UNKNOWN
 
 
 def lease_over(lease_until_ms: int, now_ms: int) -> bool:

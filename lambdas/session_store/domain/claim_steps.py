@@ -45,7 +45,7 @@ def begun(fresh: BegunT, held: BegunT | None, *, now_ms: int) -> Step[BegunT]:
         UnreconciledError: nobody knows whether the work was done.
     """
     stands = standing(held, now_ms=now_ms)
-    if held is None or stands is Standing.FREE:
+    if held is None or stands is Standing.ABSENT:
         return Step(claim=fresh, guard=ClaimGuard(now_ms=now_ms))
     if held.input_hash != fresh.input_hash:
         raise IdempotencyMismatchError("The id was used before with another input.")
@@ -158,7 +158,7 @@ def reconciled(
     if status is not None and repeats(held, outcome_hash=outcome_hash):
         return Step(claim=_there(held), guard=None)
     stands = standing(held, now_ms=now_ms)
-    current = _there(None if stands is Standing.FREE else held)
+    current = _there(None if stands is Standing.ABSENT else held)
     if stands is Standing.SETTLED:
         raise IdempotencyMismatchError("The claim is settled with another outcome.")
     if fence not in (None, current.fence):
@@ -179,7 +179,7 @@ def _there(held: ClaimT | None) -> ClaimT:
 
 def _held_by(held: ClaimT | None, fence: int, now_ms: int) -> ClaimT:
     """The claim, if it is in progress and the fence is its current one."""
-    current = _there(None if standing(held, now_ms=now_ms) is Standing.FREE else held)
+    current = _there(None if standing(held, now_ms=now_ms) is Standing.ABSENT else held)
     if not current.in_hand or current.fence != fence:
         raise FencedError
     return current

@@ -33,7 +33,7 @@ class Settlement(Struct, frozen=True, kw_only=True):
     tasks: tuple[Task, ...] = ()
 
 
-class CallSight(Struct, frozen=True, kw_only=True):
+class CallSnapshot(Struct, frozen=True, kw_only=True):
     """A call and what is around it, read in one go; whose it is, and whether it is over, is to be judged."""
 
     session: Session | None

@@ -22,7 +22,7 @@ from session_store.errors import AlreadyDecidedError, InvalidTransitionError
 
 def taken(task: Task, *, worker: str, lease_seconds: int, author: Author, now_ms: int) -> Step[Task] | None:
     """The task in the hands of ``worker``; None where it is not to be had now."""
-    free = standing(task, now_ms=now_ms) is Standing.FORSAKEN and now_ms >= takeable_from(task)
+    free = standing(task, now_ms=now_ms) is Standing.AVAILABLE and now_ms >= takeable_from(task)
     if task.kind is not TaskKind.TASK or not free:
         return None
     until = now_ms + lease_seconds * MILLIS

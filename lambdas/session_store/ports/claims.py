@@ -12,7 +12,7 @@ from session_store.domain.page import (
     PageRequest,
     RecordPosition,
 )
-from session_store.domain.settlement import CallSight, Settlement
+from session_store.domain.settlement import CallSnapshot, Settlement
 from session_store.domain.tool_call import Claim, ToolCallRecord
 
 
@@ -42,7 +42,7 @@ class ToolCallStorage(Protocol):
         """
         ...
 
-    def sight(self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()) -> CallSight:
+    def read_call(self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()) -> CallSnapshot:
         """The call's claim, its session and those of the messages that are there, read consistently."""
         ...
 

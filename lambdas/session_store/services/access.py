@@ -27,67 +27,67 @@ class SessionAccess(Struct, frozen=True, kw_only=True):
     clock: Clock
     region: str
 
-    def found(self, caller: Caller, session_id: str, *, at_least: int = 0) -> Session:
+    def load(self, caller: Caller, session_id: str, *, min_version: int = 0) -> Session:
         """The caller's session, read consistently in this region.
 
         Raises:
-            SessionNotFoundError, MisdirectedError: as ``seen``.
+            SessionNotFoundError, MisdirectedError: as ``authorize``.
         """
-        return self.seen(caller, self.sessions.read(check_session_id(session_id)), at_least=at_least)
+        return self.authorize(caller, self.sessions.read(check_session_id(session_id)), min_version=min_version)
 
-    def found_at_home(self, caller: Caller, session_id: str) -> Session:
-        """As ``found``, before a write of a child, which only the session's home region does.
+    def load_at_home(self, caller: Caller, session_id: str) -> Session:
+        """As ``load``, before a write of a child, which only the session's home region does.
 
         Raises:
             MisdirectedError
         """
-        return self.seen_at_home(caller, self.sessions.read(check_session_id(session_id)))
+        return self.authorize_at_home(caller, self.sessions.read(check_session_id(session_id)))
 
-    def writable_at_home(self, caller: Caller, session_id: str) -> Session:
-        """As ``found_at_home``, where it takes anything new.
+    def load_writable(self, caller: Caller, session_id: str) -> Session:
+        """As ``load_at_home``, where it takes anything new.
 
         Raises:
             MisdirectedError, SessionClosedError, SessionNotFoundError
         """
-        return writable(self.found_at_home(caller, session_id))
+        return writable(self.load_at_home(caller, session_id))
 
-    def seen(self, caller: Caller, there: Session | None, *, at_least: int = 0) -> Session:
+    def authorize(self, caller: Caller, there: Session | None, *, min_version: int = 0) -> Session:
         """What was read, if it is the caller's and has not ended.
 
-        ``at_least`` is a version that the caller has seen; away from the session's
+        ``min_version`` is a version that the caller has seen; away from the session's
         home an older copy is no answer.
 
         Raises:
             SessionNotFoundError: absent, expired, or somebody else's.
-            MisdirectedError: this region's copy is older than ``at_least``.
+            MisdirectedError: this region's copy is older than ``min_version``.
         """
         session = readable(there, owner=owner_of(caller), now_ms=self.clock.now_ms())
-        if session.version < at_least and session.home_region != self.region:
+        if session.version < min_version and session.home_region != self.region:
             raise MisdirectedError(home_region=session.home_region)
         return session
 
-    def seen_at_home(self, caller: Caller, there: Session | None) -> Session:
-        """As ``seen``, before a write of a child.
+    def authorize_at_home(self, caller: Caller, there: Session | None) -> Session:
+        """As ``authorize``, before a write of a child.
 
         Raises:
             MisdirectedError, SessionNotFoundError
         """
-        session = self.seen(caller, there)
+        session = self.authorize(caller, there)
         if session.home_region != self.region:
             raise MisdirectedError(home_region=session.home_region)
         return session
 
-    def used(self, caller: Caller, session: Session) -> Session:
+    def slide_quietly(self, caller: Caller, session: Session) -> Session:
         """The session after a call on it that succeeded: its window is moved where that is due.
 
         The call has succeeded whatever becomes of the slide, and the next one tries again.
         """
         try:
-            return self.slid(caller, session)
+            return self.slide_if_due(caller, session)
         except (OutcomeUnknownError, SessionNotFoundError, ThrottledError):
             return session
 
-    def kept_for(self, caller: Caller, session: Session, *, until: int) -> Session:
+    def extend_until(self, caller: Caller, session: Session, *, until: int) -> Session:
         """The session, which lives until ``until`` (epoch seconds) or as long as it can at all.
 
         Raises:
@@ -101,7 +101,7 @@ class SessionAccess(Struct, frozen=True, kw_only=True):
         slide = self._slide(caller, session, replace(window, ttl=max(window.ttl, needed)), now_ms)
         return self._after(replace(slide, due=False), session)
 
-    def slid(self, caller: Caller, session: Session) -> Session:
+    def slide_if_due(self, caller: Caller, session: Session) -> Session:
         """The session with its window moved, where that is due. Only its home region moves it.
 
         Raises:

@@ -43,7 +43,7 @@ class Approvals(Struct, frozen=True, kw_only=True):
         if comment is not None and len(comment) > MAX_COMMENT:
             raise InvalidRequestError(f"At most {MAX_COMMENT} characters", path="$.comment")
         for _ in range(MEETINGS):
-            task = self.access.found_at_home(caller, task_id)
+            task = self.access.load_at_home(caller, task_id)
             _check(caller, task)
             step = decided(
                 task,

@@ -62,9 +62,9 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
         Raises:
             SessionNotFoundError
         """
-        session = self.access.found(caller, session_id)
+        session = self.access.load(caller, session_id)
         found = self.storage.page(session_id, page)
-        self.access.used(caller, session)
+        self.access.slide_quietly(caller, session)
         return replace(found, items=self._kept(found.items))
 
     def whole(self, caller: Caller, session_id: str) -> Iterator[AuditEntry]:

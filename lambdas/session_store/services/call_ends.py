@@ -39,11 +39,11 @@ class SessionChange(Struct, frozen=True, kw_only=True):
     tasks: Sequence[NewTask] = ()
 
     @property
-    def meaning(self) -> JsonValue:
+    def fingerprint(self) -> JsonValue:
         done = self.operations
         state = None if done is None else [done.set, list(done.remove), done.increment, done.append]
         messages = [[message.message_id, message.content] for message in self.messages]
-        tasks = [task.meaning for task in self.tasks]
+        tasks = [task.fingerprint for task in self.tasks]
         return [state, messages, self.to, self.expected_version, tasks]
 
 
@@ -60,7 +60,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
     def hash_with(self, change: SessionChange) -> str:
         """Of all that was sent but the fence."""
-        return digest([self.status, self.output, self.error, self.duration_ms, change.meaning])
+        return digest([self.status, self.output, self.error, self.duration_ms, change.fingerprint])
 
 
 class CallEnd(Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ class NewCheckpoint(Struct, frozen=True, kw_only=True):
     retain_seconds: int | None = None
 
     @property
-    def meaning(self) -> JsonValue:
+    def fingerprint(self) -> JsonValue:
         """What the body means: a default that is spelled out is no other request."""
         return [self.namespace, self.checkpoint_id, self.parent_id, self.retain_seconds, self.data]
 

@@ -71,13 +71,13 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         refusal = self.refusal(draft)
         held = self.storage.put(self.stored(draft)) if refusal is None else self.there(draft, refusal)
         added = answer(draft, held)
-        self.access.used(caller, draft.session)
+        self.access.slide_quietly(caller, draft.session)
         return added
 
     def draft(self, caller: Caller, session_id: str, new: NewCheckpoint) -> Draft:
         """Raises InvalidRequestError, MisdirectedError, PayloadTooLargeError, SessionNotFoundError."""
         self._check(new)
-        session = self.access.found_at_home(caller, session_id)
+        session = self.access.load_at_home(caller, session_id)
         now_ms = self.clock.now_ms()
         checkpoint_id = new.checkpoint_id or self.ids.message_id(now_ms)
         checkpoint = born(caller, session, new, checkpoint_id=checkpoint_id, at=now_ms)
@@ -116,7 +116,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         return checkpoint
 
     def get(
-        self, caller: Caller, session_id: str, checkpoint_id: str, *, namespace: str = "", at_least: int = 0
+        self, caller: Caller, session_id: str, checkpoint_id: str, *, namespace: str = "", min_version: int = 0
     ) -> Checkpoint:
         """One checkpoint.
 
@@ -126,16 +126,16 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         """
         check_namespace(namespace, path="query namespace")
         check_message_id(checkpoint_id, path="checkpointId")
-        session = self.access.found(caller, session_id, at_least=at_least)
+        session = self.access.load(caller, session_id, min_version=min_version)
         found = self._alive(session_id, namespace, checkpoint_id)
         if found is None:
             raise NotFoundError
         (opened,) = CHECKPOINTS.opened(self.payloads, (found,), home=session.home_region)
-        self.access.used(caller, session)
+        self.access.slide_quietly(caller, session)
         return opened
 
     def latest(
-        self, caller: Caller, session_id: str, *, namespace: str = "", at_least: int = 0
+        self, caller: Caller, session_id: str, *, namespace: str = "", min_version: int = 0
     ) -> Checkpoint:
         """The checkpoint of a namespace with the greatest id.
 
@@ -144,11 +144,11 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
             SessionNotFoundError, InvalidRequestError, PayloadMissingError, MisdirectedError
         """
         check_namespace(namespace, path="query namespace")
-        session = self.access.found(caller, session_id, at_least=at_least)
+        session = self.access.load(caller, session_id, min_version=min_version)
         newest = self.newest_of(session, namespace)
         if newest is None:
             raise NotFoundError
-        self.access.used(caller, session)
+        self.access.slide_quietly(caller, session)
         return newest
 
     def newest_of(self, session: Session, namespace: str) -> Checkpoint | None:
@@ -166,7 +166,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         page: PageRequest[CheckpointPosition],
         *,
         namespace: str = "",
-        at_least: int = 0,
+        min_version: int = 0,
     ) -> CheckpointPage:
         """Checkpoints of a namespace in the order of their ids; short where some are expired.
 
@@ -174,10 +174,10 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
             SessionNotFoundError, InvalidRequestError, PayloadMissingError, MisdirectedError
         """
         check_namespace(namespace, path="query namespace")
-        session = self.access.found(caller, session_id, at_least=at_least)
+        session = self.access.load(caller, session_id, min_version=min_version)
         found = self.storage.page(session_id, namespace, page)
         opened = CHECKPOINTS.opened(self.payloads, self._living(found.items), home=session.home_region)
-        self.access.used(caller, session)
+        self.access.slide_quietly(caller, session)
         return replace(found, items=opened)
 
     def _alive(self, session_id: str, namespace: str, checkpoint_id: str) -> Checkpoint | None:

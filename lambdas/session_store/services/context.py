@@ -62,7 +62,7 @@ class Context(Struct, frozen=True, kw_only=True):
             SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
         self.check(new)
-        session = self.access.found_at_home(caller, session_id)
+        session = self.access.load_at_home(caller, session_id)
         now_ms = self.clock.now_ms()
         messages = self.built(caller, session, new, now_ms=now_ms)
         known = self._known(session, messages, new, now_ms)
@@ -72,7 +72,7 @@ class Context(Struct, frozen=True, kw_only=True):
         held = self._put(MESSAGES.stored(self.payloads, missing), atomic=atomic) if missing else {}
         found = {**known, **held}
         refuse_conflicts(messages, found)
-        self.access.used(caller, session)
+        self.access.slide_quietly(caller, session)
         return Appended(
             messages=tuple(
                 MESSAGES.as_given(found.get(message.message_id, message), content=message.content)
@@ -156,17 +156,17 @@ class Context(Struct, frozen=True, kw_only=True):
         session_id: str,
         page: PageRequest[MessagePosition],
         *,
-        at_least: int = 0,
+        min_version: int = 0,
     ) -> Page[Message, MessagePosition]:
         """The messages in the order of their ids.
 
         Raises:
             SessionNotFoundError: with the session gone its messages are unreadable at once.
         """
-        session = self.access.found(caller, session_id, at_least=at_least)
+        session = self.access.load(caller, session_id, min_version=min_version)
         found = self.storage.page(session_id, page)
         opened = MESSAGES.opened(self.payloads, found.items, home=session.home_region)
-        self.access.used(caller, session)
+        self.access.slide_quietly(caller, session)
         return replace(found, items=opened)
 
     def check(self, new: Sequence[NewMessage]) -> None:

@@ -116,11 +116,11 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
         """Judge what is there, and write; where it was not what it was taken for, once more."""
         check_end(end, self.settling.context)
         for meeting in range(MEETINGS):
-            sight = self.storage.sight(end.session_id, end.tool_call_id, message_ids=end.message_ids)
-            claim = sight.claim
+            snapshot = self.storage.read_call(end.session_id, end.tool_call_id, message_ids=end.message_ids)
+            claim = snapshot.claim
             if claim is not None and end.is_repeated(claim):
-                return self._replayed(end, claim, sight.session)
-            session = self.access.seen_at_home(end.caller, sight.session)
+                return self._replayed(end, claim, snapshot.session)
+            session = self.access.authorize_at_home(end.caller, snapshot.session)
             now_ms = self.clock.now_ms()
             step = end.step(claim, now_ms=now_ms)
             (whole,) = CLAIMS.opened(self.settling.payloads, [step.claim], home=session.home_region)
@@ -128,7 +128,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
                 return Finished(claim=whole, record=None, session=session, done=False)
             try:
                 settlement = self.settling.settlement(
-                    end, sight, session, step, now_ms=now_ms, again=meeting > 0
+                    end, snapshot, session, step, now_ms=now_ms, again=meeting > 0
                 )
                 if self.storage.settle(settlement):
                     return self._done(end, settlement, session, whole)
@@ -142,7 +142,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
         home = self.settling.payloads.region if there is None else there.home_region
         (whole,) = RECORDS.opened(self.settling.payloads, [record], home=home)
         try:
-            session = self.access.used(end.caller, self.access.seen_at_home(end.caller, there))
+            session = self.access.slide_quietly(end.caller, self.access.authorize_at_home(end.caller, there))
         except SessionNotFoundError:
             session = None
         tasks = end.task_ids(claim)
@@ -151,7 +151,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
     def _done(self, end: CallEnd, settlement: Settlement, session: Session, whole: Claim) -> Finished:
         after = session if settlement.write is None else self._after_commit(end)
         if after is not None:
-            after = self.access.used(end.caller, after)
+            after = self.access.slide_quietly(end.caller, after)
         kept = settlement.record
         record = None if kept is None else RECORDS.as_given(self._as_sent(end, kept), input=whole.input)
         claim = replace(settlement.claim, input=whole.input)
@@ -171,7 +171,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
     def _after_commit(self, end: CallEnd) -> Session | None:
         """A transaction returns no values. What cannot be read now has been written all the same."""
         try:
-            return self.access.found(end.caller, end.session_id)
+            return self.access.load(end.caller, end.session_id)
         except SessionNotFoundError:
             return None
         except ThrottledError as error:

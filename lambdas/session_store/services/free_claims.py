@@ -163,7 +163,7 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
         NotFoundError, InvalidRequestError, MisdirectedError
         """
         claim = self.storage.read(self._home_key(caller, key))
-        if claim is None or standing(claim, now_ms=self.clock.now_ms()) is Standing.FREE:
+        if claim is None or standing(claim, now_ms=self.clock.now_ms()) is Standing.ABSENT:
             raise NotFoundError("There is no such claim.")
         return claim
 

@@ -30,7 +30,7 @@ class KeyedCheckpoints(Struct, frozen=True, kw_only=True):
         claim = self._claim(caller, draft, key)
         held = self._kept(draft, claim)
         added = _first(caller, draft, claim, held) if isinstance(held, KeyClaim) else answer(draft, held)
-        self.checkpoints.access.used(caller, draft.session)
+        self.checkpoints.access.slide_quietly(caller, draft.session)
         return added
 
     def _claim(self, caller: Caller, draft: Draft, key: str) -> KeyClaim:
@@ -38,7 +38,7 @@ class KeyedCheckpoints(Struct, frozen=True, kw_only=True):
             caller,
             route=f"POST /sessions/{draft.session.session_id}/checkpoints",
             key=key,
-            made_of=draft.new.meaning,
+            made_of=draft.new.fingerprint,
             target=draft.checkpoint.checkpoint_id,
             operation_id=self.checkpoints.ids.operation_id(),
             at=draft.checkpoint.taken_at,

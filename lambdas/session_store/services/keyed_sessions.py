@@ -79,8 +79,8 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
         held = self.storage.write(write, claim)
         if held is not None:
             check_same(held, claim)
-        session = _known(lambda: self.access.found_at_home(caller, session_id))
-        return Once(session=self.access.used(caller, session), replayed=held is not None)
+        session = _known(lambda: self.access.load_at_home(caller, session_id))
+        return Once(session=self.access.slide_quietly(caller, session), replayed=held is not None)
 
 
 def _claim(caller: Caller, birth: Birth, *, route: str, key: str, made_of: JsonValue) -> KeyClaim:

@@ -45,7 +45,7 @@ class KeyedTasks(Struct, frozen=True, kw_only=True):
         task = task_of(caller, new, birth)
         held = self.storage.create(task, claim)
         if session is not None:
-            self.tasks.sessions.used(caller, session)
+            self.tasks.sessions.slide_quietly(caller, session)
         if held is not None:
             return self._replayed(caller, new, claim, held)
         return OnceTask(task=task, replayed=False)
@@ -55,7 +55,7 @@ class KeyedTasks(Struct, frozen=True, kw_only=True):
             caller,
             route=f"POST /tasks {birth.region}",
             key=key,
-            made_of=new.meaning,
+            made_of=new.fingerprint,
             target=birth.task_id,
             operation_id=self.tasks.ids.operation_id(),
             at=birth.at,

@@ -38,7 +38,7 @@ class NewTask(Struct, frozen=True, kw_only=True):
     retain_days: int = DEFAULT_RETENTION // DAY
 
     @property
-    def meaning(self) -> JsonValue:
+    def fingerprint(self) -> JsonValue:
         return [
             self.kind,
             self.queue,

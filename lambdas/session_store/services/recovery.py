@@ -33,14 +33,14 @@ class Recovery(Struct, frozen=True, kw_only=True):
     access: SessionAccess
     clock: Clock
 
-    def find(self, caller: Caller, session_id: str, *, namespace: str = "", at_least: int = 0) -> Found:
+    def find(self, caller: Caller, session_id: str, *, namespace: str = "", min_version: int = 0) -> Found:
         """What a session has in flight. Claims and checkpoint are read consistently, tasks by an index.
 
         Raises:
             InvalidRequestError, MisdirectedError, PayloadMissingError, SessionNotFoundError
         """
         check_namespace(namespace, path="query namespace")
-        session = self.access.found(caller, session_id, at_least=at_least)
+        session = self.access.load(caller, session_id, min_version=min_version)
         now_ms = self.clock.now_ms()
         claims = sorted(self.calls.unsettled(session_id), key=lambda claim: claim.started_at)
         stands = [(claim, standing(claim, now_ms=now_ms) is Standing.UNKNOWN) for claim in claims]
@@ -50,5 +50,5 @@ class Recovery(Struct, frozen=True, kw_only=True):
             open_tasks=tuple(self.tasks.open_of(session_id)),
             checkpoint=self.checkpoints.newest_of(session, namespace),
         )
-        self.access.used(caller, session)
+        self.access.slide_quietly(caller, session)
         return found

@@ -71,7 +71,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         """
         self._check(new)
         try:
-            session = self.access.writable_at_home(caller, session_id)
+            session = self.access.load_writable(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
             claim = settled_before(self.storage, caller, session_id, new, ended=error)
             return self._begun(claim, new, home=self.payloads.region)
@@ -84,7 +84,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         claim = stepped(judge, self.storage.put, None).claim
         kept = self._kept_for(caller, session, claim)
         answer = self._begun(claim, new, home=session.home_region)
-        self.access.used(caller, kept)
+        self.access.slide_quietly(caller, kept)
         return answer
 
     def _kept_for(self, caller: Caller, session: Session, claim: Claim) -> Session:
@@ -95,7 +95,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             SessionClosedError, SessionNotFoundError: it ended meanwhile.
         """
         try:
-            kept = self.access.kept_for(caller, session, until=session_needed_until(claim.lease_until_ms))
+            kept = self.access.extend_until(caller, session, until=session_needed_until(claim.lease_until_ms))
         except ThrottledError as error:
             raise OutcomeUnknownError from error
         return writable(kept)
@@ -148,8 +148,8 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         """
         check_call_id(tool_call_id)
         check_lease(lease_seconds)
-        sight = self.storage.sight(check_session_id(session_id), tool_call_id)
-        session = self.access.seen_at_home(caller, sight.session)
+        snapshot = self.storage.read_call(check_session_id(session_id), tool_call_id)
+        session = self.access.authorize_at_home(caller, snapshot.session)
         now_ms = self.clock.now_ms()
         # A closed session's end is fixed.
         ends = session.ttl if session.status is Status.CLOSED else session.max_expires_at
@@ -160,10 +160,10 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             ttl = claim_ttl(lease_until_ms=until)
             return extended(held, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
 
-        first = judge(sight.claim)
-        kept = self.access.kept_for(caller, session, until=session_needed_until(first.claim.lease_until_ms))
-        claim = stepped(judge, self.storage.put, sight.claim).claim
-        self.access.used(caller, kept)
+        first = judge(snapshot.claim)
+        kept = self.access.extend_until(caller, session, until=session_needed_until(first.claim.lease_until_ms))
+        claim = stepped(judge, self.storage.put, snapshot.claim).claim
+        self.access.slide_quietly(caller, kept)
         return replace(claim, input=None)
 
 

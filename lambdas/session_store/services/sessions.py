@@ -65,13 +65,13 @@ class Sessions(Struct, frozen=True, kw_only=True):
             region=self.region,
         )
 
-    def get(self, caller: Caller, session_id: str, *, at_least: int = 0) -> Session:
-        """The session as it is now, and no older than version ``at_least``.
+    def get(self, caller: Caller, session_id: str, *, min_version: int = 0) -> Session:
+        """The session as it is now, and no older than version ``min_version``.
 
         Raises:
             MisdirectedError, SessionNotFoundError
         """
-        return self.access.used(caller, self.access.found(caller, session_id, at_least=at_least))
+        return self.access.slide_quietly(caller, self.access.load(caller, session_id, min_version=min_version))
 
     def list_owned(
         self, caller: Caller, *, status: Status | None, page: PageRequest[OwnedPosition]
@@ -100,7 +100,7 @@ class Sessions(Struct, frozen=True, kw_only=True):
             VersionConflictError, SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
         write = self.state_write(caller, session_id, operations, version=version)
-        return self.access.used(caller, self.storage.write(write))
+        return self.access.slide_quietly(caller, self.storage.write(write))
 
     def state_write(
         self, caller: Caller, session_id: str, operations: StateOperations, *, version: int | None
@@ -128,11 +128,11 @@ class Sessions(Struct, frozen=True, kw_only=True):
             SessionClosedError: a closed session's end is fixed.
             VersionConflictError, SessionNotFoundError
         """
-        session = self.access.found(caller, session_id)
+        session = self.access.load(caller, session_id)
         error = violation(session, self._guard(caller, SLIDING, version))
         if error is not None:
             raise error
-        return self.access.slid(caller, session)
+        return self.access.slide_if_due(caller, session)
 
     def delete(self, caller: Caller, session_id: str, *, version: int | None = None) -> None:
         """Gone at once, with an audit event naming the caller; its children are unreadable from now on.
@@ -166,7 +166,7 @@ class Sessions(Struct, frozen=True, kw_only=True):
         version: int | None,
     ) -> Session:
         write = self._built(caller, session_id, change, statuses, version)
-        return self.access.used(caller, self.storage.write(write))
+        return self.access.slide_quietly(caller, self.storage.write(write))
 
     def _built(
         self,

@@ -46,7 +46,7 @@ def settled_before(
         IdempotencyMismatchError: the session is there, and its call is another.
         SessionClosedError, SessionNotFoundError: ``ended``: there is none that the caller may be told of.
     """
-    claim = storage.sight(session_id, call.tool_call_id).claim
+    claim = storage.read_call(session_id, call.tool_call_id).claim
     if claim is None or claim.owner != owner_of(caller) or claim.status not in SETTLED:
         raise ended
     try:

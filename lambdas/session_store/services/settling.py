@@ -16,7 +16,7 @@ from session_store.domain.session_write import (
     closed_until,
     violation,
 )
-from session_store.domain.settlement import CallSight, Settlement, settlement_token
+from session_store.domain.settlement import CallSnapshot, Settlement, settlement_token
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.schema import session_pk
 from session_store.services.audit_events import AuditEvents
@@ -45,7 +45,7 @@ class Settling(Struct, frozen=True, kw_only=True):
     def settlement(
         self,
         end: CallEnd,
-        sight: CallSight,
+        snapshot: CallSnapshot,
         session: Session,
         step: Step[Claim],
         *,
@@ -59,8 +59,8 @@ class Settling(Struct, frozen=True, kw_only=True):
         Raises:
             StoreError: the session, as it was read, does not take what goes with the call.
         """
-        held, guard = _of_step(sight, step)
-        messages = self._messages(end, sight, session, now_ms)
+        held, guard = _of_step(snapshot, step)
+        messages = self._messages(end, snapshot, session, now_ms)
         own = settlement_token(held, fence=held.fence, operation=end.operation, outcome_hash=end.outcome_hash)
         token = self.events.ids.operation_id() if again else own
         pk = session_pk(session.session_id)
@@ -92,15 +92,15 @@ class Settling(Struct, frozen=True, kw_only=True):
             ),
         )
 
-    def _messages(self, end: CallEnd, sight: CallSight, session: Session, now_ms: int) -> list[Message]:
+    def _messages(self, end: CallEnd, snapshot: CallSnapshot, session: Session, now_ms: int) -> list[Message]:
         """Those that are not there yet, with the same content."""
         given = end.change.messages
         if not given:
             return []
         built = self.context.built(end.caller, writable(session), given, now_ms=now_ms)
-        refuse_conflicts(built, sight.messages)
-        check_times(built, given, sight.messages, now_ms=now_ms)
-        return [message for message in built if message.message_id not in sight.messages]
+        refuse_conflicts(built, snapshot.messages)
+        check_times(built, given, snapshot.messages, now_ms=now_ms)
+        return [message for message in built if message.message_id not in snapshot.messages]
 
     def _write(self, end: CallEnd, session: Session, token: str, now_ms: int) -> SessionWrite | None:
         """None where the session stays as it is."""
@@ -173,8 +173,8 @@ class Settling(Struct, frozen=True, kw_only=True):
         )
 
 
-def _of_step(sight: CallSight, step: Step[Claim]) -> tuple[Claim, ClaimGuard]:
-    if sight.claim is None or step.guard is None:
+def _of_step(snapshot: CallSnapshot, step: Step[Claim]) -> tuple[Claim, ClaimGuard]:
+    if snapshot.claim is None or step.guard is None:
         message = "a step without a claim to write"
         raise AssertionError(message)
-    return sight.claim, step.guard
+    return snapshot.claim, step.guard

@@ -21,27 +21,27 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
     ids: Ids
     region: str
 
-    def found(self, caller: Caller, task_id: str) -> Task:
-        """The tenant's task, read consistently in this region, as ``seen``.
+    def load(self, caller: Caller, task_id: str) -> Task:
+        """The tenant's task, read consistently in this region, as ``authorize``.
 
         Raises:
             NotFoundError: absent, gone, or another tenant's.
             InvalidRequestError
         """
-        return self.seen(caller, self.storage.read(check_task_id(task_id)))
+        return self.authorize(caller, self.storage.read(check_task_id(task_id)))
 
-    def found_at_home(self, caller: Caller, task_id: str) -> Task:
-        """As ``found``, before a write, which only the task's home region does.
+    def load_at_home(self, caller: Caller, task_id: str) -> Task:
+        """As ``load``, before a write, which only the task's home region does.
 
         Raises:
             MisdirectedError
         """
-        task = self.found(caller, task_id)
+        task = self.load(caller, task_id)
         if task.home_region != self.region:
             raise MisdirectedError(home_region=task.home_region)
         return task
 
-    def seen(self, caller: Caller, there: Task | None) -> Task:
+    def authorize(self, caller: Caller, there: Task | None) -> Task:
         """What was read, if it is the tenant's; one whose end has come by itself is over.
 
         Raises:
@@ -59,8 +59,8 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
             StoreError: what ``judge`` says of what is there.
             NotFoundError, MisdirectedError, ThrottledError
         """
-        held = self.found_at_home(caller, task_id)
-        return stepped(lambda there: self.stamped(judge(self.seen(caller, there))), self.storage.put, held)
+        held = self.load_at_home(caller, task_id)
+        return stepped(lambda there: self.stamped(judge(self.authorize(caller, there))), self.storage.put, held)
 
     def stamped(self, step: Step[Task]) -> Step[Task]:
         """The step as one write, which knows itself from every other."""

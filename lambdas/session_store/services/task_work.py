@@ -188,10 +188,10 @@ class TaskWork(Struct, frozen=True, kw_only=True):
             fence=fence,
             result=result,
             following=following,
-            outcome_hash=digest(["completed", result, [new.meaning for new in following]]),
+            outcome_hash=digest(["completed", result, [new.fingerprint for new in following]]),
         )
         for _ in range(MEETINGS):
-            task = self.access.found_at_home(caller, task_id)
+            task = self.access.load_at_home(caller, task_id)
             step = completed(
                 task,
                 fence=fence,
@@ -211,7 +211,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
             return self.storage.put(task, guard) is None
         named = {new.session_id for new in end.following if new.session_id is not None}
         for session_id in sorted(named - {task.session_id}):
-            self.sessions.found_at_home(caller, session_id)
+            self.sessions.load_at_home(caller, session_id)
         followers = followers_of(
             caller,
             end.following,

@@ -44,11 +44,11 @@ class Tasks(Struct, frozen=True, kw_only=True):
         task = task_of(caller, new, self.birth())
         self.storage.create(task)
         if session is not None:
-            self.sessions.used(caller, session)
+            self.sessions.slide_quietly(caller, session)
         return task
 
     def session_of(self, caller: Caller, new: NewTask) -> Session | None:
-        return None if new.session_id is None else self.sessions.found_at_home(caller, new.session_id)
+        return None if new.session_id is None else self.sessions.load_at_home(caller, new.session_id)
 
     def birth(self) -> TaskBirth:
         region = self.access.region
@@ -58,7 +58,7 @@ class Tasks(Struct, frozen=True, kw_only=True):
         """Raises:
         NotFoundError, InvalidRequestError
         """
-        return self.access.found(caller, task_id)
+        return self.access.load(caller, task_id)
 
     def list(
         self, caller: Caller, wanted: TaskFilter, page: PageRequest[TaskPosition]

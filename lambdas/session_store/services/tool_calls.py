@@ -86,7 +86,7 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         """
         self._check(call)
         try:
-            session = self.access.writable_at_home(caller, session_id)
+            session = self.access.load_writable(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
             claim = settled_before(self.storage, caller, session_id, call, ended=error)
             return self._replayed(claim, call)
@@ -96,7 +96,7 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         claim, record = _settled(session, call, author_of(caller), now_ms, event.operation_id)
         (record,) = RECORDS.stored(self.payloads, [record])
         recorded = self._written(claim, record, event, call, now_ms)
-        self.access.used(caller, session)
+        self.access.slide_quietly(caller, session)
         return recorded
 
     def _written(
@@ -120,14 +120,14 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
             settlement = Settlement(claim=step.claim, guard=step.guard, record=kept, event=event, token=token)
             if self.storage.settle(settlement):
                 return Recorded(record=_as_given(kept, call), created=True)
-            held = self.storage.sight(claim.session_id, claim.tool_call_id).claim
+            held = self.storage.read_call(claim.session_id, claim.tool_call_id).claim
         raise ThrottledError
 
     def _replayed(self, claim: Claim, call: FinishedCall) -> Recorded:
         return Recorded(record=_as_given(kept_record(self.storage, claim), call), created=False)
 
     def get(
-        self, caller: Caller, session_id: str, tool_call_id: str, *, at_least: int = 0
+        self, caller: Caller, session_id: str, tool_call_id: str, *, min_version: int = 0
     ) -> Claim | ToolCallRecord:
         """One call: its record, or the claim of one that is not settled.
 
@@ -136,13 +136,13 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
             MisdirectedError, SessionNotFoundError
         """
         check_call_id(tool_call_id)
-        sight = self.storage.sight(check_session_id(session_id), tool_call_id)
-        session = self.access.seen(caller, sight.session, at_least=at_least)
-        claim = sight.claim
+        snapshot = self.storage.read_call(check_session_id(session_id), tool_call_id)
+        session = self.access.authorize(caller, snapshot.session, min_version=min_version)
+        claim = snapshot.claim
         if claim is None or is_over(claim.ttl, self.clock.now_ms()):
             raise NotFoundError("There is no such tool call.")
         whole = self._whole(claim, home=session.home_region)
-        self.access.used(caller, session)
+        self.access.slide_quietly(caller, session)
         return whole
 
     def _whole(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
@@ -156,17 +156,17 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         session_id: str,
         page: PageRequest[RecordPosition],
         *,
-        at_least: int = 0,
+        min_version: int = 0,
     ) -> tuple[Session, Page[ToolCallRecord, RecordPosition]]:
         """The session and a page of its finished calls, in time order.
 
         Raises:
             MisdirectedError, SessionNotFoundError
         """
-        session = self.access.found(caller, session_id, at_least=at_least)
+        session = self.access.load(caller, session_id, min_version=min_version)
         found = self.storage.page(session_id, page)
         items = RECORDS.opened(self.payloads, found.items, home=session.home_region)
-        return self.access.used(caller, session), replace(found, items=items)
+        return self.access.slide_quietly(caller, session), replace(found, items=items)
 
     def _check(self, call: FinishedCall) -> None:
         check_call_id(call.tool_call_id)

@@ -11,7 +11,7 @@ from session_store.domain.free_claim import FreeClaim
 from session_store.domain.message import Message
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session_write import violation
-from session_store.domain.settlement import CallSight, Settlement
+from session_store.domain.settlement import CallSnapshot, Settlement
 from session_store.domain.times import is_over, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Refused, SessionStorage
@@ -68,10 +68,10 @@ class MemoryToolCalls:
     def _of(self, session_id: str) -> dict[tuple[str, str], ToolCallRecord]:
         return self.memory.records.setdefault(session_id, {})
 
-    def sight(self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()) -> CallSight:
+    def read_call(self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()) -> CallSnapshot:
         with self.memory.lock:
             messages = self.memory.messages.get(session_id, {})
-            return CallSight(
+            return CallSnapshot(
                 session=self.memory.sessions.get(session_id),
                 claim=self.memory.claims.get((session_id, tool_call_id)),
                 messages={wanted: messages[wanted] for wanted in message_ids if wanted in messages},

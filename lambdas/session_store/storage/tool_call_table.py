@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from session_store.domain.claim import ClaimGuard
 from session_store.domain.page import Page, PageRequest, RecordPosition
-from session_store.domain.settlement import CallSight
+from session_store.domain.settlement import CallSnapshot
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Refused
 from session_store.schema import CALL_SK_PREFIX, TOOL_SK_PREFIX, Attribute, Entity, session_pk
@@ -35,7 +35,7 @@ class ToolCallTable(Settlements, frozen=True, kw_only=True):
         item = claim_item(claim, region=self.region)
         return put_guarded(self.client, item, guard, clause=is_admitted, read=claim_from)
 
-    def sight(self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()) -> CallSight:
+    def read_call(self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()) -> CallSnapshot:
         keys = [
             metadata_key(session_id),
             claim_key(session_id, tool_call_id),
@@ -46,7 +46,7 @@ class ToolCallTable(Settlements, frozen=True, kw_only=True):
             found.setdefault(from_attribute(item[A.ENTITY]), []).append(item)
         sessions, claims = found.get(Entity.SESSION), found.get(Entity.TOOL_CLAIM)
         messages = map(message_from, found.get(Entity.MESSAGE, ()))
-        return CallSight(
+        return CallSnapshot(
             session=session_from(sessions[0]) if sessions else None,
             claim=claim_from(claims[0]) if claims else None,
             messages={message.message_id: message for message in messages},

@@ -33,7 +33,7 @@ def answered(office: Office, run: Run, **request: Any) -> Any:
         "path": {},
         "headers": Headers({}),
         "query": Query(),
-        "at_least": 0,
+        "min_version": 0,
         "body": None,
         **request,
     }

@@ -41,7 +41,7 @@ def a_request(world: World, headers: dict[str, list[str]], query: dict[str, str]
         path={},
         headers=Headers(headers),
         query=Query(values=query or {}),
-        at_least=0,
+        min_version=0,
         body=None,
     )
 

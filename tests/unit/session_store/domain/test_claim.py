@@ -84,15 +84,15 @@ def reconcile(
 @pytest.mark.parametrize(
     ("held", "now_ms", "expected"),
     [
-        (None, NOW_MS, Standing.FREE),
-        (a_claim(ttl=NOW_SECONDS), NOW_MS, Standing.FREE),
+        (None, NOW_MS, Standing.ABSENT),
+        (a_claim(ttl=NOW_SECONDS), NOW_MS, Standing.ABSENT),
         (a_claim(), NOW_MS, Standing.RUNNING),
         (a_claim(), OVER - 1, Standing.RUNNING),
         (a_claim(), OVER, Standing.UNKNOWN),
         (a_claim(retry_safe=True), OVER - 1, Standing.RUNNING),
-        (a_claim(retry_safe=True), OVER, Standing.FORSAKEN),
+        (a_claim(retry_safe=True), OVER, Standing.AVAILABLE),
         (DONE, OVER, Standing.SETTLED),
-        (replace(DONE, ttl=NOW_SECONDS), NOW_MS, Standing.FREE),
+        (replace(DONE, ttl=NOW_SECONDS), NOW_MS, Standing.ABSENT),
     ],
 )
 def test_what_a_claim_is_to_somebody_who_asks(

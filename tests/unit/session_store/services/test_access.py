@@ -37,7 +37,7 @@ def asked(access: SessionAccess) -> list[Slide]:
 
 
 def find_and_use(access: SessionAccess, session: Session, caller: Caller = ALICE) -> Session:
-    return access.used(caller, access.found(caller, session.session_id))
+    return access.slide_quietly(caller, access.load(caller, session.session_id))
 
 
 @ENDS
@@ -45,17 +45,17 @@ def test_a_session_is_there_before_its_end_only(ttl: int, *, there: bool) -> Non
     session = a_session(ttl=ttl)
     access = access_to(session)
     if there:
-        assert access.found(ALICE, session.session_id) == session
+        assert access.load(ALICE, session.session_id) == session
     else:
         with pytest.raises(SessionNotFoundError):
-            access.found(ALICE, session.session_id)
+            access.load(ALICE, session.session_id)
 
 
 def test_finding_a_session_is_not_using_it() -> None:
     session = a_session()
     access = access_to(session, now_ms=DUE * 1000)
-    assert access.found(ALICE, session.session_id) == session
-    assert access.found_at_home(ALICE, session.session_id) == session
+    assert access.load(ALICE, session.session_id) == session
+    assert access.load_at_home(ALICE, session.session_id) == session
     assert asked(access) == []
 
 
@@ -87,56 +87,56 @@ def test_a_use_away_from_home_asks_for_no_slide_at_all() -> None:
     session = a_session()
     access = access_to(session, now_ms=DUE * 1000, region="eu-west-1")
     assert find_and_use(access, session) == session
-    assert access.slid(ALICE, session) == session
+    assert access.slide_if_due(ALICE, session) == session
     assert asked(access) == []
 
 
 def test_a_child_is_written_at_home_only() -> None:
     session = a_session()
     with pytest.raises(MisdirectedError) as refused:
-        access_to(session, region="eu-west-1").found_at_home(ALICE, session.session_id)
+        access_to(session, region="eu-west-1").load_at_home(ALICE, session.session_id)
     assert refused.value.facts == {"homeRegion": REGION}
-    assert access_to(session).found_at_home(ALICE, session.session_id) == session
+    assert access_to(session).load_at_home(ALICE, session.session_id) == session
 
 
 @pytest.mark.parametrize("status", Status)
 def test_a_session_is_found_in_any_status(status: Status) -> None:
     session = a_session(status=status)
-    assert access_to(session).found_at_home(ALICE, session.session_id) == session
+    assert access_to(session).load_at_home(ALICE, session.session_id) == session
 
 
 @pytest.mark.parametrize("status", sorted(WRITABLE))
 def test_a_session_that_is_not_closing_takes_something_new(status: Status) -> None:
     session = a_session(status=status)
-    assert access_to(session).writable_at_home(ALICE, session.session_id) == session
+    assert access_to(session).load_writable(ALICE, session.session_id) == session
 
 
 @pytest.mark.parametrize("status", sorted(ANY_STATUS - WRITABLE))
 def test_a_session_that_closes_takes_nothing_new(status: Status) -> None:
     session = a_session(status=status)
     with pytest.raises(SessionClosedError) as refused:
-        access_to(session).writable_at_home(ALICE, session.session_id)
+        access_to(session).load_writable(ALICE, session.session_id)
     assert refused.value.facts == {"sessionStatus": status}
     with pytest.raises(SessionNotFoundError):
-        access_to(session).writable_at_home(BOB, session.session_id)
+        access_to(session).load_writable(BOB, session.session_id)
     with pytest.raises(MisdirectedError):
-        access_to(session, region="eu-west-1").writable_at_home(ALICE, session.session_id)
+        access_to(session, region="eu-west-1").load_writable(ALICE, session.session_id)
 
 
-@pytest.mark.parametrize("at_least", [0, 6, 7])
-def test_a_copy_that_is_new_enough_is_an_answer(at_least: int) -> None:
+@pytest.mark.parametrize("min_version", [0, 6, 7])
+def test_a_copy_that_is_new_enough_is_an_answer(min_version: int) -> None:
     session = a_session(version=7)
     for region in (REGION, "eu-west-1"):
         assert (
-            access_to(session, region=region).found(ALICE, session.session_id, at_least=at_least) == session
+            access_to(session, region=region).load(ALICE, session.session_id, min_version=min_version) == session
         )
 
 
 def test_an_older_copy_is_an_answer_at_home_only() -> None:
     session = a_session(version=7)
-    assert access_to(session).found(ALICE, session.session_id, at_least=8) == session
+    assert access_to(session).load(ALICE, session.session_id, min_version=8) == session
     with pytest.raises(MisdirectedError) as refused:
-        access_to(session, region="eu-west-1").found(ALICE, session.session_id, at_least=8)
+        access_to(session, region="eu-west-1").load(ALICE, session.session_id, min_version=8)
     assert refused.value.facts == {"homeRegion": REGION}
 
 
@@ -162,23 +162,23 @@ def outrun(left: Session | None = None, error: Exception | None = None) -> Sessi
 @pytest.mark.parametrize("left", [None, a_session(ttl=DUE)])
 def test_a_session_that_ends_before_its_slide_is_not_there(left: Session | None) -> None:
     with pytest.raises(SessionNotFoundError):
-        outrun(left).slid(ALICE, a_session())
+        outrun(left).slide_if_due(ALICE, a_session())
 
 
 def test_a_slide_that_another_use_has_done_is_a_success() -> None:
     session = a_session()
     moved = replace(session, ttl=DUE + 3600, slide_after=DUE + 360)
-    assert outrun(moved).slid(ALICE, session) == moved
-    assert outrun(moved).used(ALICE, session) == moved
+    assert outrun(moved).slide_if_due(ALICE, session) == moved
+    assert outrun(moved).slide_quietly(ALICE, session) == moved
 
 
 @pytest.mark.parametrize("error", [ThrottledError(), OutcomeUnknownError()])
 def test_a_call_that_succeeded_stays_a_success_whatever_its_slide_does(error: Exception) -> None:
     session = a_session()
-    assert outrun(error=error).used(ALICE, session) == session
-    assert outrun(left=None).used(ALICE, session) == session
+    assert outrun(error=error).slide_quietly(ALICE, session) == session
+    assert outrun(left=None).slide_quietly(ALICE, session) == session
     with pytest.raises(type(error)):
-        outrun(error=error).slid(ALICE, session)
+        outrun(error=error).slide_if_due(ALICE, session)
 
 
 def test_a_write_that_is_due_slides_too(world: World) -> None:
