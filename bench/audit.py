@@ -28,9 +28,9 @@ from session_store.domain.caller import Caller
 from session_store.domain.session import Status
 from session_store.domain.state_operations import StateOperations
 from session_store.schema import Attribute, session_pk
-from session_store.services.births import NewSession
 from session_store.services.context import NewMessage
-from session_store.services.tool_calls import FinishedCall
+from session_store.services.new_sessions import NewSession
+from session_store.services.tool_calls.record import FinishedCall
 from session_store.settings import read_settings
 from session_store.store import Store
 

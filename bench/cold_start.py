@@ -21,7 +21,7 @@ from local.credentials import REGION
 from session_store.bootstrap import open_store
 from session_store.domain.caller import Caller
 from session_store.schema import SESSION_SK, BusEnv, CleanupEnv, StreamEnv, WatchEnv, session_pk
-from session_store.services.births import NewSession
+from session_store.services.new_sessions import NewSession
 from session_store.settings import read_settings
 from tests.support.gateway import BACKEND, rest_event
 

@@ -15,7 +15,7 @@ from local.credentials import REGION
 from local.emulator import ACCOUNT, Emulator, running
 from local.loopback import free_port
 from session_store.schema import Env
-from session_store.storage.aws_clients import aws_session, dynamodb_client
+from session_store.storage.integrations.aws_clients import aws_session, dynamodb_client
 from tests.support.tables import create_tables
 
 TABLE: Final = "sessions"

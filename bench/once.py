@@ -14,7 +14,7 @@ from bench.ground import Context
 from bench.peers import CALLER, Ours
 from session_store.domain.json_values import JsonValue
 from session_store.services.free_claims import NewClaim
-from session_store.services.running_calls import NewCall
+from session_store.services.tool_calls.begin import NewCall
 from session_store.settings import Settings
 from session_store.store import Store
 

@@ -17,8 +17,8 @@ from session_store.domain.page import PageRequest
 from session_store.domain.session import Status
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import StoreError
-from session_store.services.births import NewSession
 from session_store.services.context import NewMessage
+from session_store.services.new_sessions import NewSession
 from session_store.settings import Settings
 from session_store.store import Store, store_on
 

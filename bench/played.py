@@ -27,7 +27,7 @@ from session_store.schema import (
     WatchEnv,
     session_pk,
 )
-from session_store.storage.aws_clients import aws_session
+from session_store.storage.integrations.aws_clients import aws_session
 from tests.support.gateway import rest_event
 from tests.support.tables import create_tables
 

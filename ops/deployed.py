@@ -10,7 +10,7 @@ from infra import names
 from session_store.domain.caller import Caller, Permission
 from session_store.errors import ConfigurationError, StoreError
 from session_store.settings import REGION_VARIABLE
-from session_store.storage.aws_clients import aws_client
+from session_store.storage.integrations.aws_clients import aws_client
 
 OPERATOR: Final = Caller(tenant="operator", permissions=frozenset({Permission.OPS}))
 """Whom AWS let in: every call of a command is judged by IAM."""

@@ -59,7 +59,9 @@ def list_checkpoints(
 ) -> Call[Page[Checkpoint]]:
     """The checkpoints of one namespace in the order of their ids."""
     query = parameters(namespace=namespace, order=order, limit=limit, cursor=cursor)
-    return read(f"{session_path(session_id)}/checkpoints", Page[Checkpoint], query=query, min_version=min_version)
+    return read(
+        f"{session_path(session_id)}/checkpoints", Page[Checkpoint], query=query, min_version=min_version
+    )
 
 
 def get_latest_checkpoint(

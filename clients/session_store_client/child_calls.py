@@ -94,7 +94,9 @@ def list_tool_calls(
 ) -> Call[Page[ToolCall]]:
     """The finished calls in time order."""
     query = parameters(limit=limit, cursor=cursor)
-    return read(f"{session_path(session_id)}/tool-calls", Page[ToolCall], query=query, min_version=min_version)
+    return read(
+        f"{session_path(session_id)}/tool-calls", Page[ToolCall], query=query, min_version=min_version
+    )
 
 
 def get_history(

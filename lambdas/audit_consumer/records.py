@@ -7,7 +7,7 @@ from session_store.domain.stream_record import EXPIRY_PRINCIPAL, StreamEvent, St
 from session_store.domain.times import MILLIS
 from session_store.errors import UnreadableRecordError
 from session_store.schema import Attribute
-from session_store.storage.codec import from_item
+from session_store.storage.dynamodb.codec import from_item
 
 IMAGES: Final = {
     StreamEvent.INSERT: ("NewImage",),

@@ -14,7 +14,7 @@ from session_store.background import open_cleanup
 from session_store.domain.session_end import EndReason
 from session_store.metric_names import Metric
 from session_store.settings import read_cleanup_settings, read_settings
-from session_store.storage.cleanup_queue import session_end_from
+from session_store.storage.integrations.cleanup_queue import session_end_from
 
 logger = Logger()
 metrics = Metrics()

@@ -10,8 +10,8 @@ from session_store.domain.state_operations import StateOperations
 from session_store.domain.times import from_iso
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import InvalidRequestError
-from session_store.services.births import NewSession
 from session_store.services.context import NewMessage
+from session_store.services.new_sessions import NewSession
 
 SEVEN_DAYS: Final = 604_800
 THIRTY_DAYS: Final = 2_592_000

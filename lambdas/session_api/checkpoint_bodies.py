@@ -8,7 +8,7 @@ from session_api.bodies import Body
 from session_store.domain.checkpoint import SHORTEST_RETENTION
 from session_store.domain.identifiers import MAX_IDENTIFIER
 from session_store.domain.window import LONGEST_LIFE
-from session_store.services.checkpoint_births import NewCheckpoint
+from session_store.services.new_checkpoints import NewCheckpoint
 
 
 class AddCheckpoint(Body, frozen=True):

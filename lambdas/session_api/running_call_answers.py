@@ -8,8 +8,8 @@ from session_store.domain import tool_call
 from session_store.domain.session import Session
 from session_store.domain.times import iso
 from session_store.domain.tool_call import Claim
-from session_store.services.finished_calls import Finished
-from session_store.services.running_calls import Begun
+from session_store.services.tool_calls.begin import Begun
+from session_store.services.tool_calls.finish import Finished
 
 
 class BegunToolCall(ToolCallAnswer, frozen=True):

@@ -19,9 +19,9 @@ from session_api.tool_call_bodies import Duration
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.message import MAX_BATCH
 from session_store.domain.session import Status
-from session_store.services.call_ends import Outcome, SessionChange
 from session_store.services.context import NewMessage
-from session_store.services.running_calls import NewCall
+from session_store.services.tool_calls.begin import NewCall
+from session_store.services.tool_calls.requests import Outcome, SessionChange
 
 
 class BeginToolCall(Body, frozen=True):

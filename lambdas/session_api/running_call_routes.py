@@ -18,7 +18,7 @@ from session_api.running_call_bodies import BeginToolCall, CompleteToolCall, Fai
 from session_api.tool_call_routes import TOOL_CALL, TOOL_CALLS
 from session_store.domain.claim import SETTLED
 from session_store.metric_names import Metric
-from session_store.services.finished_calls import Finished
+from session_store.services.tool_calls.finish import Finished
 
 CALL_PROBLEMS: Final = (
     problems.SESSION_NOT_FOUND,

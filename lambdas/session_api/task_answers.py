@@ -5,7 +5,7 @@ from typing import Any, Literal
 from session_api.answers import Answer
 from session_store.domain.task import Task
 from session_store.domain.times import MILLIS, iso
-from session_store.services.task_work import CompletedTask
+from session_store.services.tasks.work import CompletedTask
 
 TaskKindName = Literal["task", "approval"]
 TaskStatusName = Literal[

@@ -15,8 +15,8 @@ from session_store.domain.task import (
     TaskKind,
     TaskStatus,
 )
-from session_store.services.new_tasks import NewTask
-from session_store.services.task_work import MAX_CLAIM
+from session_store.services.tasks.new_tasks import NewTask
+from session_store.services.tasks.work import MAX_CLAIM
 
 RETENTION_DAYS: Final = DEFAULT_RETENTION // DAY
 

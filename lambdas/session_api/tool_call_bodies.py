@@ -6,7 +6,7 @@ import msgspec
 
 from session_api.bodies import Body, moment
 from session_store.domain.tool_call import MAX_DURATION_MS
-from session_store.services.tool_calls import FinishedCall
+from session_store.services.tool_calls.record import FinishedCall
 
 Duration = Annotated[int, msgspec.Meta(ge=0, le=MAX_DURATION_MS)]
 

@@ -16,29 +16,29 @@ from session_store.ports import (
     Storage,
 )
 from session_store.schema import PAYLOADS
-from session_store.services.audit_trail import StreamConsumer
 from session_store.services.census import Census
 from session_store.services.cleanup import Cleanup
 from session_store.services.expiry_watch import ExpiryWatch
 from session_store.services.heartbeat import Heart
-from session_store.services.overdue_tasks import OverdueTasks
 from session_store.services.revocation import Revocations
-from session_store.services.task_access import TaskAccess
+from session_store.services.stream_consumer import StreamConsumer
+from session_store.services.tasks.access import TaskAccess
+from session_store.services.tasks.overdue import OverdueTasks
 from session_store.settings import (
     CleanupSettings,
     Settings,
     StreamSettings,
     WatchSettings,
 )
-from session_store.storage.audit_table import AuditTable
-from session_store.storage.aws_clients import aws_client, dynamodb_client
-from session_store.storage.cleanup_queue import SqsCleanupQueue
-from session_store.storage.client import Client
-from session_store.storage.event_bus import EventBridgeBus
-from session_store.storage.payload_bucket import PayloadBucket
-from session_store.storage.quarantine_bucket import QuarantineBucket
-from session_store.storage.revocation_endpoint import RevocationEndpoint
-from session_store.storage.secrets_manager import SecretsManager
+from session_store.storage.dynamodb.audit_table import AuditTable
+from session_store.storage.dynamodb.client import Client
+from session_store.storage.integrations.aws_clients import aws_client, dynamodb_client
+from session_store.storage.integrations.cleanup_queue import SqsCleanupQueue
+from session_store.storage.integrations.event_bus import EventBridgeBus
+from session_store.storage.integrations.payload_bucket import PayloadBucket
+from session_store.storage.integrations.quarantine_bucket import QuarantineBucket
+from session_store.storage.integrations.revocation_endpoint import RevocationEndpoint
+from session_store.storage.integrations.secrets_manager import SecretsManager
 from session_store.system import RandomIds, SystemClock
 
 

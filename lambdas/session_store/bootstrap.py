@@ -11,31 +11,31 @@ from session_store.ports import PayloadStorage, Storage
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.replays import Replays
 from session_store.settings import RedriveSettings, Settings
-from session_store.storage.attempts import ATTEMPT_SECONDS, CONNECT_TIMEOUT, READ_TIMEOUT, Attempts
-from session_store.storage.audit_table import AuditTable
-from session_store.storage.checkpoint_table import CheckpointTable
-from session_store.storage.child_table import ChildTable
-from session_store.storage.claim_table import ClaimTable
-from session_store.storage.cleanup_queue import SqsCleanupQueue
-from session_store.storage.client import Client
-from session_store.storage.consumer_function import ConsumerFunction
-from session_store.storage.dead_letter_queue import SqsDeadLetterQueue, read_session_end
-from session_store.storage.discard_pointers import pointer_reader
-from session_store.storage.heartbeat_table import HeartbeatTable
-from session_store.storage.keyed_session_table import KeyedSessionTable
-from session_store.storage.keyed_task_table import KeyedTaskTable
-from session_store.storage.message_table import MessageTable
-from session_store.storage.payload_bucket import PayloadBucket
-from session_store.storage.quarantine_bucket import QuarantineBucket
-from session_store.storage.session_table import SessionTable
-from session_store.storage.stream_history import StreamHistory
-from session_store.storage.task_table import TaskTable
-from session_store.storage.tool_call_table import ToolCallTable
+from session_store.storage.dynamodb.attempts import ATTEMPT_SECONDS, CONNECT_TIMEOUT, READ_TIMEOUT, Attempts
+from session_store.storage.dynamodb.audit_table import AuditTable
+from session_store.storage.dynamodb.checkpoint_table import CheckpointTable
+from session_store.storage.dynamodb.child_table import ChildTable
+from session_store.storage.dynamodb.client import Client
+from session_store.storage.dynamodb.free_claim_table import ClaimTable
+from session_store.storage.dynamodb.heartbeat_table import HeartbeatTable
+from session_store.storage.dynamodb.keyed_session_table import KeyedSessionTable
+from session_store.storage.dynamodb.keyed_task_table import KeyedTaskTable
+from session_store.storage.dynamodb.message_table import MessageTable
+from session_store.storage.dynamodb.session_table import SessionTable
+from session_store.storage.dynamodb.stream_history import StreamHistory
+from session_store.storage.dynamodb.task_table import TaskTable
+from session_store.storage.dynamodb.tool_call_table import ToolCallTable
+from session_store.storage.integrations.cleanup_queue import SqsCleanupQueue
+from session_store.storage.integrations.consumer_function import ConsumerFunction
+from session_store.storage.integrations.dead_letter_queue import SqsDeadLetterQueue, read_session_end
+from session_store.storage.integrations.discarded_records import pointer_reader
+from session_store.storage.integrations.payload_bucket import PayloadBucket
+from session_store.storage.integrations.quarantine_bucket import QuarantineBucket
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
-from session_store.storage.aws_clients import aws_client, dynamodb_client
+from session_store.storage.integrations.aws_clients import aws_client, dynamodb_client
 from session_store.store import Store, no_dead_letters, store_on
 
 REPLAY_SECONDS: Final = 6

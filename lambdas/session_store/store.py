@@ -12,27 +12,27 @@ from session_store.domain.claim import MAX_LEASE
 from session_store.errors import NotFoundError
 from session_store.ports import Clock, Ids, PayloadStorage, Storage
 from session_store.services.access import SessionAccess
-from session_store.services.approvals import Approvals
 from session_store.services.audit_events import AuditEvents
-from session_store.services.audit_trail import AuditTrail
 from session_store.services.checkpoints import Checkpoints
 from session_store.services.context import Context
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
-from session_store.services.finished_calls import FinishedCalls
 from session_store.services.free_claims import FreeClaims, NewClaim
 from session_store.services.keyed_checkpoints import KeyedCheckpoints
 from session_store.services.keyed_sessions import KeyedSessions
-from session_store.services.keyed_tasks import KeyedTasks
 from session_store.services.payloads import Payloads
 from session_store.services.recovery import Recovery
-from session_store.services.running_calls import NewCall, RunningCalls
 from session_store.services.sessions import Sessions
-from session_store.services.settling import Settling
-from session_store.services.task_access import TaskAccess
-from session_store.services.task_work import TaskWork
-from session_store.services.tasks import Tasks
-from session_store.services.tool_calls import ToolCalls
+from session_store.services.stream_consumer import AuditTrail
+from session_store.services.tasks.access import TaskAccess
+from session_store.services.tasks.approvals import Approvals
+from session_store.services.tasks.keyed_tasks import KeyedTasks
+from session_store.services.tasks.lifecycle import Tasks
+from session_store.services.tasks.work import TaskWork
+from session_store.services.tool_calls.begin import NewCall, RunningCalls
+from session_store.services.tool_calls.finish import FinishedCalls
+from session_store.services.tool_calls.record import ToolCalls
+from session_store.services.tool_calls.transaction import Settling
 from session_store.settings import Settings
 from session_store.system import RandomIds, SystemClock
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from session_store.storage.stream_events import EventRecord as Record
-from session_store.storage.stream_events import event_record, sequence_number
+from session_store.storage.dynamodb.stream_events import EventRecord as Record
+from session_store.storage.dynamodb.stream_events import event_record, sequence_number
 
 __all__ = ["TTL_IDENTITY", "Record", "created_at", "event_record", "sequence_number"]
 

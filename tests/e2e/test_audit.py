@@ -17,7 +17,7 @@ from session_store.domain.credential import secret_name
 from session_store.domain.differences import Difference, Operation
 from session_store.domain.json_values import JsonValue, canonical, digest
 from session_store.schema import Attribute, PayloadEnv, payload_prefix
-from session_store.storage.audit_items import audit_entry_from
+from session_store.storage.dynamodb.audit_items import audit_entry_from
 from tests.support.calls import (
     Acting,
     append,

@@ -12,7 +12,7 @@ from local.streams.records import Record, sequence_number
 from session_store.domain.batch_answer import failed_places
 from session_store.domain.session import Session
 from session_store.schema import QUARANTINE_PREFIX, Attribute, RedriveEnv, StreamEnv
-from session_store.storage.audit_items import audit_entry_from
+from session_store.storage.dynamodb.audit_items import audit_entry_from
 from tests.support.calls import Acting
 from tests.support.delivery import delivered, eventually
 from tests.support.emulator import LiveStack

@@ -14,7 +14,7 @@ from session_store.deadline import Deadline
 from session_store.domain.credential import secret_name
 from session_store.domain.session import Owner, Status
 from session_store.ports import Storage
-from session_store.storage.cleanup_queue import message_of
+from session_store.storage.integrations.cleanup_queue import message_of
 from tests.support.delivery import eventually
 from tests.support.emulator import LiveStack
 from tests.support.ended import an_end, left_behind, summaries

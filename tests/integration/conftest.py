@@ -11,8 +11,8 @@ from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.ports import Storage
 from session_store.settings import Settings
-from session_store.storage.aws_clients import aws_session
-from session_store.storage.memory import memory_storage
+from session_store.storage.integrations.aws_clients import aws_session
+from session_store.storage.memory.storage import memory_storage
 from session_store.store import Store, store_on
 from tests.support.faults import Spending, watch_spending
 from tests.support.patient import patient_dynamodb

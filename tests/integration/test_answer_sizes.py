@@ -9,8 +9,8 @@ from session_store.domain.json_values import encode
 from session_store.domain.session import Session
 from session_store.ports import Storage
 from session_store.services.payloads import INLINE_LIMIT, LARGEST
-from session_store.services.tool_calls import FinishedCall
-from session_store.storage.memory_surroundings import MemoryPayloads
+from session_store.services.tool_calls.record import FinishedCall
+from session_store.storage.memory.surroundings import MemoryPayloads
 from session_store.store import store_on
 from tests.support.api import Answer, StoreApi
 from tests.support.samples import (

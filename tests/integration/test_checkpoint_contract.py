@@ -11,7 +11,7 @@ from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.page import CheckpointPosition, PageRequest
 from session_store.domain.session import Session
 from session_store.ports import Storage
-from session_store.storage.partition import PAGE_BYTES
+from session_store.storage.dynamodb.partition import PAGE_BYTES
 from tests.support.pages import every_item
 from tests.support.samples import (
     NOW_MS,

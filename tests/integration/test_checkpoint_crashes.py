@@ -13,12 +13,12 @@ from session_store.domain.page import PageRequest
 from session_store.domain.session import Session, Status
 from session_store.ports import Storage
 from session_store.schema import payload_prefix
-from session_store.services.checkpoint_births import NewCheckpoint
 from session_store.services.checkpoints import Added
+from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.payloads import INLINE_LIMIT
 from session_store.settings import Settings
-from session_store.storage.attempts import Attempts
-from session_store.storage.payload_bucket import PayloadBucket
+from session_store.storage.dynamodb.attempts import Attempts
+from session_store.storage.integrations.payload_bucket import PayloadBucket
 from session_store.store import Store, store_on
 from tests.support.faults import lose_first_answer
 from tests.support.patient import patient_s3

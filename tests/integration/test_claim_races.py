@@ -8,7 +8,7 @@ from session_store.errors import (
     InProgressError,
 )
 from session_store.services.free_claims import ClaimOutcome, NewClaim
-from session_store.services.running_calls import NewCall
+from session_store.services.tool_calls.begin import NewCall
 from tests.support.api import StoreApi
 from tests.support.crowd import at_once
 from tests.support.samples import ALICE

@@ -10,12 +10,12 @@ from session_store.domain.expiry_mark import ExpiryMark
 from session_store.domain.session import Author, Status
 from session_store.domain.state_operations import StateOperations
 from session_store.ports import Storage
-from session_store.services.births import NewSession
-from session_store.services.call_ends import SessionChange
-from session_store.services.checkpoint_births import NewCheckpoint
 from session_store.services.context import NewMessage
 from session_store.services.free_claims import ClaimOutcome, NewClaim
-from session_store.services.tool_calls import FinishedCall
+from session_store.services.new_checkpoints import NewCheckpoint
+from session_store.services.new_sessions import NewSession
+from session_store.services.tool_calls.record import FinishedCall
+from session_store.services.tool_calls.requests import SessionChange
 from session_store.settings import Settings
 from session_store.store import Store
 from tests.support.call_samples import FOUND, RUN

@@ -11,7 +11,7 @@ from session_store.errors import FencedError, IdempotencyMismatchError, NotFound
 from session_store.schema import CLAIM_SK, Attribute, claim_pk
 from session_store.services.free_claims import ClaimOutcome, NewClaim
 from session_store.settings import Settings
-from session_store.storage.codec import to_item
+from session_store.storage.dynamodb.codec import to_item
 from tests.support.faults import (
     EVERY_WRITE,
     crash_at,

@@ -19,15 +19,15 @@ from session_store.domain.session import Session
 from session_store.errors import OutcomeUnknownError, PayloadMissingError
 from session_store.ports import PayloadStorage, Storage
 from session_store.schema import payload_prefix
-from session_store.services.call_ends import Outcome
 from session_store.services.context import NewMessage
 from session_store.services.payloads import INLINE_LIMIT
-from session_store.services.running_calls import NewCall
-from session_store.services.tool_calls import FinishedCall
+from session_store.services.tool_calls.begin import NewCall
+from session_store.services.tool_calls.record import FinishedCall
+from session_store.services.tool_calls.requests import Outcome
 from session_store.settings import Settings
-from session_store.storage.attempts import Attempts
-from session_store.storage.memory_surroundings import MemoryPayloads
-from session_store.storage.payload_bucket import PayloadBucket
+from session_store.storage.dynamodb.attempts import Attempts
+from session_store.storage.integrations.payload_bucket import PayloadBucket
+from session_store.storage.memory.surroundings import MemoryPayloads
 from session_store.store import Store, store_on
 from tests.support.ended import Surroundings, an_end
 from tests.support.faults import Spending, crash_at, lose_every_answer, lose_first_answer, watch_spending

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from session_store.domain.page import PageRequest
 from session_store.ports import Storage
-from session_store.storage.partition import PAGE_BYTES
+from session_store.storage.dynamodb.partition import PAGE_BYTES
 from tests.support.pages import every_item
 from tests.support.samples import NOW_SECONDS, a_message, a_session, operation_id
 

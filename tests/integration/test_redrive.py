@@ -13,7 +13,7 @@ from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import Outcome, Quarantined, QueueName
 from session_store.domain.page import PageRequest
-from session_store.storage.cleanup_queue import session_end_from
+from session_store.storage.integrations.cleanup_queue import session_end_from
 from tests.support.consumer import Consumer, loaded_consumer
 from tests.support.dead_letters import an_end
 from tests.support.redrive import Places, deployed_places

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from session_store.services.running_calls import NewCall
+from session_store.services.tool_calls.begin import NewCall
 from tests.support.faults import (
     EVERY_WRITE,
     cancelled,

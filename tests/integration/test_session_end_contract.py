@@ -20,10 +20,10 @@ from session_store.domain.times import iso
 from session_store.errors import SessionNotFoundError
 from session_store.ports import EventBus, PayloadStorage, SecretStorage, Storage
 from session_store.schema import checkpoint_sk, claim_sk, message_sk, record_sk
-from session_store.storage.event_bus import EventBridgeBus
-from session_store.storage.memory_surroundings import MemoryBus, MemoryPayloads, MemorySecrets
-from session_store.storage.payload_bucket import PayloadBucket
-from session_store.storage.secrets_manager import SecretsManager
+from session_store.storage.integrations.event_bus import EventBridgeBus
+from session_store.storage.integrations.payload_bucket import PayloadBucket
+from session_store.storage.integrations.secrets_manager import SecretsManager
+from session_store.storage.memory.surroundings import MemoryBus, MemoryPayloads, MemorySecrets
 from tests.support.ended import an_end, left_behind, messages_of
 from tests.support.samples import (
     NOW_MS,

@@ -18,9 +18,9 @@ from session_store.domain.session import Session
 from session_store.metric_names import COLD_START
 from session_store.ports import Storage
 from session_store.schema import SESSION_SK, Attribute, session_pk
-from session_store.storage.cleanup_queue import session_end_from
-from session_store.storage.session_items import session_item
-from session_store.storage.stream_events import sequence_number
+from session_store.storage.dynamodb.session_items import session_item
+from session_store.storage.dynamodb.stream_events import sequence_number
+from session_store.storage.integrations.cleanup_queue import session_end_from
 from tests.support.consumer import Consumer, KilledError, forbidding, killed_at, loaded_consumer
 from tests.support.redrive import Places, deployed_places
 from tests.support.samples import a_message, a_session, settings

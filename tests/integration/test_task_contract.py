@@ -15,7 +15,7 @@ from session_store.domain.task import OPEN, Task, TaskKind, TaskStatus
 from session_store.domain.task_steps import cancelled, failed, held_longer
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.ports import Storage
-from session_store.storage.task_table import TaskTable
+from session_store.storage.dynamodb.task_table import TaskTable
 from tests.support.pages import every_item
 from tests.support.samples import (
     AUTHOR,

@@ -10,9 +10,9 @@ from session_store.domain.page import PageRequest
 from session_store.domain.task import Task, TaskKind, TaskStatus
 from session_store.domain.task_writes import TaskFilter
 from session_store.ports import Storage
-from session_store.services.call_ends import SessionChange
-from session_store.services.new_tasks import NewTask
-from session_store.services.overdue_tasks import OverdueTasks
+from session_store.services.tasks.new_tasks import NewTask
+from session_store.services.tasks.overdue import OverdueTasks
+from session_store.services.tool_calls.requests import SessionChange
 from session_store.settings import Settings
 from session_store.store import Store
 from tests.support.call_samples import FOUND, RUN

@@ -9,7 +9,7 @@ import pytest
 
 from session_store.domain.task import TaskKind, TaskStatus
 from session_store.errors import FencedError, PayloadTooLargeError, StoreError, ThrottledError
-from session_store.services.call_ends import SessionChange
+from session_store.services.tool_calls.requests import SessionChange
 from session_store.settings import Settings
 from session_store.store import Store
 from tests.support.call_samples import FOUND, RUN

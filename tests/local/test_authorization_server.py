@@ -15,8 +15,8 @@ import pytest
 from local.authorization_server import FORM, MAX_BYTES, authorization_server
 from local.loopback import HOST, PortError, free_port
 from session_store.domain.credential import Credential
-from session_store.storage.memory_surroundings import MemorySecrets
-from session_store.storage.revocation_endpoint import RevocationEndpoint
+from session_store.storage.integrations.revocation_endpoint import RevocationEndpoint
+from session_store.storage.memory.surroundings import MemorySecrets
 
 TOKEN = "marker-5e8a/+=&% \u00e9"
 

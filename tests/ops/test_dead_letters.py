@@ -10,7 +10,7 @@ from ops import dead_letters
 from ops.dead_letters import connected, main
 from ops.deployed import NotDeployedError
 from session_store.domain.dead_letter import QueueName
-from session_store.storage.dead_letter_queue import SqsDeadLetterQueue
+from session_store.storage.integrations.dead_letter_queue import SqsDeadLetterQueue
 from tests.support.dead_letters import Office, a_letter, a_range, an_end, event
 from tests.support.stage import VARIABLES, deploy
 

@@ -14,7 +14,7 @@ import pytest
 
 from session_store import storage
 from session_store.storage import codec
-from session_store.storage.aws_clients import aws_session
+from session_store.storage.integrations.aws_clients import aws_session
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 
 from session_store.domain.batch_answer import failed_places
-from session_store.storage.stream_events import sequence_number
+from session_store.storage.dynamodb.stream_events import sequence_number
 from tests.support.faults import Body
 from tests.support.lambda_context import Context
 from tests.support.redrive import Places

@@ -20,7 +20,7 @@ from session_store import schema
 from session_store.domain.credential import secret_name
 from session_store.domain.task import TaskStatus
 from session_store.schema import CleanupEnv, payload_key
-from session_store.storage.cleanup_queue import message_of
+from session_store.storage.integrations.cleanup_queue import message_of
 from tests.support.aws_calls import AwsCalls, recording
 from tests.support.driven_api import drive_api
 from tests.support.ended import an_end, left_behind

@@ -15,7 +15,7 @@ from session_store.domain.session_end import EndReason, SessionEnd
 from session_store.ports import Storage
 from session_store.services.cleanup import Cleanup
 from session_store.services.revocation import Revocations
-from session_store.storage.memory_surroundings import (
+from session_store.storage.memory.surroundings import (
     MemoryBus,
     MemoryPayloads,
     MemoryRevoker,

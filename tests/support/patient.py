@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Final
 
-from session_store.storage.aws_clients import aws_client
+from session_store.storage.integrations.aws_clients import aws_client
 from tests.support.samples import REGION
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from session_store.domain.page import PageRequest
 from session_store.domain.task import Task, TaskStatus
 from session_store.domain.task_writes import TaskFilter
 from session_store.schema import task_pk
-from session_store.services.new_tasks import NewTask
+from session_store.services.tasks.new_tasks import NewTask
 from session_store.settings import Settings
 from tests.support.samples import ALICE
 from tests.support.task_samples import APPROVER, WORKER

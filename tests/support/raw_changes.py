@@ -16,7 +16,7 @@ from local.streams.source import ShardSource, Stream, ends
 from local.streams.swept import SweptRecords
 from session_store.domain.session import Author, Session
 from session_store.schema import Attribute, session_pk
-from session_store.storage.session_items import session_item
+from session_store.storage.dynamodb.session_items import session_item
 from tests.support.emulator import LiveStack
 from tests.support.raw_table import Item
 from tests.support.samples import DAY, a_session

@@ -21,12 +21,12 @@ from session_store.domain.session_end import SessionEnd
 from session_store.ports import StreamReplay
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.replays import Replays
-from session_store.storage.cleanup_queue import SqsCleanupQueue, message_of
-from session_store.storage.consumer_function import ConsumerFunction
-from session_store.storage.dead_letter_queue import SqsDeadLetterQueue, read_session_end
-from session_store.storage.discard_pointers import pointer_reader
-from session_store.storage.quarantine_bucket import QuarantineBucket
-from session_store.storage.stream_history import StreamHistory
+from session_store.storage.dynamodb.stream_history import StreamHistory
+from session_store.storage.integrations.cleanup_queue import SqsCleanupQueue, message_of
+from session_store.storage.integrations.consumer_function import ConsumerFunction
+from session_store.storage.integrations.dead_letter_queue import SqsDeadLetterQueue, read_session_end
+from session_store.storage.integrations.discarded_records import pointer_reader
+from session_store.storage.integrations.quarantine_bucket import QuarantineBucket
 from tests.support.samples import OPERATOR
 from tests.support.tables import create_tables
 

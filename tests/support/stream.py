@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from session_store.domain.session import Session
-from session_store.storage.session_items import session_item
+from session_store.storage.dynamodb.session_items import session_item
 from tests.support.samples import NOW_SECONDS
 
 STREAM: Final = "arn:aws:dynamodb:us-east-1:111122223333:table/sessions/stream/2027-01-15T08:00:00.000"

@@ -7,8 +7,8 @@ import boto3
 from botocore.stub import Stubber
 
 from session_store.deadline import Deadline
-from session_store.storage.attempts import Attempts
-from session_store.storage.client import Client
+from session_store.storage.dynamodb.attempts import Attempts
+from session_store.storage.dynamodb.client import Client
 
 KEY: Final = {"pk": {"S": "p"}, "sk": {"S": "s"}}
 ITEM: Final = {**KEY, "n": {"N": "1"}}

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from session_store.domain.session import Status
 from session_store.errors import StoreError
-from session_store.services.births import NewSession
 from session_store.services.free_claims import NewClaim
-from session_store.services.running_calls import NewCall
+from session_store.services.new_sessions import NewSession
+from session_store.services.tool_calls.begin import NewCall
 from session_store.store import Store
 from tests.support.samples import ALICE
 

@@ -8,7 +8,7 @@ from session_store.deadline import Deadline
 from session_store.domain.page import PageRequest
 from session_store.errors import StoreError
 from session_store.ports import Storage
-from session_store.services.births import NewSession
+from session_store.services.new_sessions import NewSession
 from session_store.settings import Settings
 from session_store.store import Store, store_on
 from tests.support.api import Answer, StoreApi

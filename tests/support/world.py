@@ -9,20 +9,20 @@ from session_store.domain.identifiers import MessageIds, region_code
 from session_store.domain.session import Session, Status
 from session_store.domain.slide import Slide
 from session_store.ports import Storage
-from session_store.services.births import NewSession
-from session_store.storage.memory import (
+from session_store.services.new_sessions import NewSession
+from session_store.storage.memory.checkpoints import MemoryCheckpoints
+from session_store.storage.memory.children import MemoryChildren
+from session_store.storage.memory.claims import MemoryClaims, MemoryToolCalls
+from session_store.storage.memory.keyed_sessions import MemoryKeyedSessions
+from session_store.storage.memory.storage import (
     Memory,
     MemoryAudit,
     MemoryHeartbeats,
     MemoryMessages,
     MemorySessions,
 )
-from session_store.storage.memory_checkpoints import MemoryCheckpoints
-from session_store.storage.memory_children import MemoryChildren
-from session_store.storage.memory_claims import MemoryClaims, MemoryToolCalls
-from session_store.storage.memory_keys import MemoryKeyedSessions
-from session_store.storage.memory_surroundings import MemoryPayloads
-from session_store.storage.memory_tasks import MemoryKeyedTasks, MemoryTasks
+from session_store.storage.memory.surroundings import MemoryPayloads
+from session_store.storage.memory.tasks import MemoryKeyedTasks, MemoryTasks
 from session_store.store import Store, store_on
 from tests.support.samples import ALICE, DAY, NOW_MS, REGION, settings
 

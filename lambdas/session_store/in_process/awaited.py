@@ -17,10 +17,10 @@ from session_store.in_process.free_work import HeldKey
 from session_store.in_process.lease import Lease
 from session_store.in_process.tool_call import HeldCall
 from session_store.in_process.work import BEGIN_AGAIN, NO_FAILURES, Terms, failure_of, looks
-from session_store.services.call_ends import SessionChange
 from session_store.services.context import NewMessage
-from session_store.services.finished_calls import Finished
-from session_store.services.new_tasks import NewTask
+from session_store.services.tasks.new_tasks import NewTask
+from session_store.services.tool_calls.finish import Finished
+from session_store.services.tool_calls.requests import SessionChange
 
 
 class AsyncToolCall(HeldCall):

@@ -13,11 +13,11 @@ from session_store.domain.state_operations import StateOperations
 from session_store.domain.tool_call import Claim, downstream_token
 from session_store.in_process.lease import RENEW_FOR, Lease
 from session_store.in_process.work import Work
-from session_store.services.call_ends import NO_CHANGE, Outcome, SessionChange
 from session_store.services.context import NewMessage
-from session_store.services.finished_calls import Finished, FinishedCalls
-from session_store.services.new_tasks import NewTask
-from session_store.services.running_calls import Begun, NewCall, RunningCalls
+from session_store.services.tasks.new_tasks import NewTask
+from session_store.services.tool_calls.begin import Begun, NewCall, RunningCalls
+from session_store.services.tool_calls.finish import Finished, FinishedCalls
+from session_store.services.tool_calls.requests import NO_CHANGE, Outcome, SessionChange
 
 
 class CallSteps(Struct, frozen=True, kw_only=True):

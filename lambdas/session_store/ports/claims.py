@@ -42,7 +42,9 @@ class ToolCallStorage(Protocol):
         """
         ...
 
-    def read_call(self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()) -> CallSnapshot:
+    def read_call(
+        self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()
+    ) -> CallSnapshot:
         """The call's claim, its session and those of the messages that are there, read consistently."""
         ...
 

@@ -33,7 +33,9 @@ class SessionAccess(Struct, frozen=True, kw_only=True):
         Raises:
             SessionNotFoundError, MisdirectedError: as ``authorize``.
         """
-        return self.authorize(caller, self.sessions.read(check_session_id(session_id)), min_version=min_version)
+        return self.authorize(
+            caller, self.sessions.read(check_session_id(session_id)), min_version=min_version
+        )
 
     def load_at_home(self, caller: Caller, session_id: str) -> Session:
         """As ``load``, before a write of a child, which only the session's home region does.

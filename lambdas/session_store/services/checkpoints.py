@@ -23,7 +23,7 @@ from session_store.errors import (
 )
 from session_store.ports import CheckpointStorage, Clock, Ids
 from session_store.services.access import SessionAccess
-from session_store.services.checkpoint_births import NewCheckpoint, born
+from session_store.services.new_checkpoints import NewCheckpoint, born
 from session_store.services.payload_parts import CHECKPOINTS
 from session_store.services.payloads import Payloads
 
@@ -116,7 +116,13 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         return checkpoint
 
     def get(
-        self, caller: Caller, session_id: str, checkpoint_id: str, *, namespace: str = "", min_version: int = 0
+        self,
+        caller: Caller,
+        session_id: str,
+        checkpoint_id: str,
+        *,
+        namespace: str = "",
+        min_version: int = 0,
     ) -> Checkpoint:
         """One checkpoint.
 

@@ -12,7 +12,7 @@ from session_store.domain.session import SLIDING, Author, ExpiringSession
 from session_store.domain.times import seconds
 from session_store.ports import Clock, EventBus, SessionStorage
 from session_store.services.ending import pages_ending
-from session_store.services.overdue_tasks import PRINCIPAL
+from session_store.services.tasks.overdue import PRINCIPAL
 
 PAGE: Final = 500
 RESERVE: Final = 15.0

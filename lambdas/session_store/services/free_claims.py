@@ -29,7 +29,7 @@ from session_store.errors import (
     NotFoundError,
 )
 from session_store.ports import ClaimStorage, Clock, Ids
-from session_store.services.claiming import check_begin, check_lease, check_outcome, stepped
+from session_store.services.claim_attempts import check_begin, check_lease, check_outcome, stepped
 from session_store.services.payloads import OUTCOME_ROOM, check_inline
 
 

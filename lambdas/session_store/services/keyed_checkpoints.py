@@ -6,9 +6,9 @@ from session_store.domain.caller import Caller
 from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.ports import CheckpointStorage
-from session_store.services.checkpoint_births import NewCheckpoint, born
 from session_store.services.checkpoints import Added, Checkpoints, Draft, answer
 from session_store.services.key_claims import check_same, key_claim, living
+from session_store.services.new_checkpoints import NewCheckpoint, born
 from session_store.services.payload_parts import CHECKPOINTS
 
 

@@ -12,8 +12,8 @@ from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, ThrottledError
 from session_store.ports import KeyedSessionStorage
 from session_store.services.access import SessionAccess
-from session_store.services.births import Birth, NewSession, born
 from session_store.services.key_claims import check_same, key_claim
+from session_store.services.new_sessions import Birth, NewSession, born
 from session_store.services.sessions import Sessions
 
 

@@ -10,7 +10,7 @@ from session_store.domain.tool_call import Claim
 from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
 from session_store.services.checkpoints import Checkpoints
-from session_store.services.tasks import Tasks
+from session_store.services.tasks.lifecycle import Tasks
 
 
 class Found(Struct, frozen=True, kw_only=True):

@@ -34,7 +34,7 @@ from session_store.ports import Clock, Ids, SessionStorage
 from session_store.schema import session_pk
 from session_store.services.access import SessionAccess, check_operator
 from session_store.services.audit_events import AuditEvents
-from session_store.services.births import Birth, NewSession, born
+from session_store.services.new_sessions import Birth, NewSession, born
 from session_store.services.state_limits import check_map, check_size
 
 
@@ -71,7 +71,9 @@ class Sessions(Struct, frozen=True, kw_only=True):
         Raises:
             MisdirectedError, SessionNotFoundError
         """
-        return self.access.slide_quietly(caller, self.access.load(caller, session_id, min_version=min_version))
+        return self.access.slide_quietly(
+            caller, self.access.load(caller, session_id, min_version=min_version)
+        )
 
     def list_owned(
         self, caller: Caller, *, status: Status | None, page: PageRequest[OwnedPosition]

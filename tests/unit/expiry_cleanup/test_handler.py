@@ -9,8 +9,8 @@ import pytest
 from session_store.domain.session_end import EndReason
 from session_store.errors import ConfigurationError
 from session_store.ports import Storage
-from session_store.storage.cleanup_queue import message_of
-from session_store.storage.memory import memory_storage
+from session_store.storage.integrations.cleanup_queue import message_of
+from session_store.storage.memory.storage import memory_storage
 from tests.support.ended import Surroundings, an_end, left_behind, messages_of, summaries
 from tests.support.functions import load
 from tests.support.lambda_context import Context

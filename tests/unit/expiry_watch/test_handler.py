@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.errors import ConfigurationError, ThrottledError
-from session_store.storage.memory_surroundings import MemoryBus
-from session_store.storage.memory_tasks import MemoryTasks
+from session_store.storage.memory.surroundings import MemoryBus
+from session_store.storage.memory.tasks import MemoryTasks
 from tests.support.functions import load
 from tests.support.lambda_context import REQUEST_ID, Context
 from tests.support.samples import NOW_MS

@@ -9,13 +9,13 @@ from session_store.background import open_census, open_cleanup, open_expiry_watc
 from session_store.bootstrap import open_store
 from session_store.deadline import Deadline
 from session_store.settings import CleanupSettings, WatchSettings
-from session_store.storage.attempts import ATTEMPT_SECONDS, ATTEMPTS, CONNECT_TIMEOUT, READ_TIMEOUT
-from session_store.storage.aws_clients import dynamodb_client
-from session_store.storage.heartbeat_table import HeartbeatTable
-from session_store.storage.payload_bucket import PayloadBucket
-from session_store.storage.revocation_endpoint import RevocationEndpoint
-from session_store.storage.session_table import SessionTable
-from session_store.storage.task_table import TaskTable
+from session_store.storage.dynamodb.attempts import ATTEMPT_SECONDS, ATTEMPTS, CONNECT_TIMEOUT, READ_TIMEOUT
+from session_store.storage.dynamodb.heartbeat_table import HeartbeatTable
+from session_store.storage.dynamodb.session_table import SessionTable
+from session_store.storage.dynamodb.task_table import TaskTable
+from session_store.storage.integrations.aws_clients import dynamodb_client
+from session_store.storage.integrations.payload_bucket import PayloadBucket
+from session_store.storage.integrations.revocation_endpoint import RevocationEndpoint
 from session_store.system import RandomIds, SystemClock
 from tests.support.samples import settings
 

@@ -7,7 +7,7 @@ from hypothesis import settings as profile
 from msgspec.structs import replace
 
 from session_store.errors import OutcomeUnknownError
-from session_store.storage.memory import memory_storage
+from session_store.storage.memory.storage import memory_storage
 from session_store.store import store_on
 from tests.support.child_interleavings import Interleavings
 from tests.support.samples import settings

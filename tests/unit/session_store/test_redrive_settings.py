@@ -8,7 +8,7 @@ from session_store.domain.dead_letter import QueueName
 from session_store.errors import ConfigurationError, NotFoundError
 from session_store.schema import RedriveEnv
 from session_store.settings import RedriveSettings, read_redrive_settings
-from session_store.storage.dead_letter_queue import SqsDeadLetterQueue
+from session_store.storage.integrations.dead_letter_queue import SqsDeadLetterQueue
 from tests.support.samples import settings
 
 ENVIRONMENT = {

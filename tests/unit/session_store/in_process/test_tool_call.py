@@ -10,7 +10,7 @@ from session_store.domain.state_operations import StateOperations
 from session_store.domain.task_writes import TaskFilter
 from session_store.errors import UnexpectedVersionError
 from session_store.services.context import NewMessage
-from session_store.services.new_tasks import NewTask
+from session_store.services.tasks.new_tasks import NewTask
 from tests.support.samples import ALICE
 from tests.support.work import CALL, given, once
 from tests.support.world import World

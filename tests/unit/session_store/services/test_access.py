@@ -16,7 +16,7 @@ from session_store.errors import (
     ThrottledError,
 )
 from session_store.services.access import SessionAccess
-from session_store.storage.memory import Memory, MemorySessions
+from session_store.storage.memory.storage import Memory, MemorySessions
 from tests.support.samples import ALICE, BOB, NOW_MS, NOW_SECONDS, REGION, a_session
 from tests.support.world import SettableClock, WatchedSessions, World
 
@@ -128,7 +128,8 @@ def test_a_copy_that_is_new_enough_is_an_answer(min_version: int) -> None:
     session = a_session(version=7)
     for region in (REGION, "eu-west-1"):
         assert (
-            access_to(session, region=region).load(ALICE, session.session_id, min_version=min_version) == session
+            access_to(session, region=region).load(ALICE, session.session_id, min_version=min_version)
+            == session
         )
 
 

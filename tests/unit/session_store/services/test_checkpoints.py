@@ -21,8 +21,8 @@ from session_store.errors import (
     SessionClosedError,
     SessionNotFoundError,
 )
-from session_store.services.checkpoint_births import NewCheckpoint
 from session_store.services.checkpoints import Added
+from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.payloads import INLINE_LIMIT, LARGEST
 from tests.support.pages import every_page
 from tests.support.samples import ALICE, BOB, DAY, NOW_MS, NOW_SECONDS, STRANGER, a_checkpoint

@@ -20,8 +20,8 @@ from session_store.errors import (
 )
 from session_store.ports import Storage
 from session_store.services.cleanup import PAGE, PRINCIPAL
-from session_store.storage.memory import memory_storage
-from session_store.storage.memory_surroundings import MemoryPayloads
+from session_store.storage.memory.storage import memory_storage
+from session_store.storage.memory.surroundings import MemoryPayloads
 from tests.support.ended import RETENTION, Surroundings, an_end, left_behind, messages_of, summaries
 from tests.support.samples import NOW_MS, NOW_SECONDS, OWNER, REGION, a_message, a_session, an_event
 

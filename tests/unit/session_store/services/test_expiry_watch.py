@@ -11,8 +11,8 @@ from session_store.domain.notice import MAX_NOTICES, Notice
 from session_store.domain.session import SLIDING, Author, Status
 from session_store.errors import UndeliveredError
 from session_store.services.expiry_watch import ExpiryWatch, Watched
-from session_store.services.overdue_tasks import PRINCIPAL
-from session_store.storage.memory_surroundings import MemoryBus
+from session_store.services.tasks.overdue import PRINCIPAL
+from session_store.storage.memory.surroundings import MemoryBus
 from tests.support.samples import ALICE, REGION
 from tests.support.world import World
 

@@ -14,8 +14,8 @@ from session_store.errors import (
     InvalidRequestError,
     SessionClosedError,
 )
-from session_store.services.checkpoint_births import NewCheckpoint
 from session_store.services.checkpoints import Added
+from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.payloads import INLINE_LIMIT
 from tests.support.samples import ALICE, BOB
 from tests.support.world import World

@@ -21,7 +21,7 @@ from session_store.errors import (
     SessionNotFoundError,
     VersionConflictError,
 )
-from session_store.services.births import NewSession
+from session_store.services.new_sessions import NewSession
 from tests.support.samples import ALICE, BOB, DAY, REGION, STRANGER
 from tests.support.world import World
 

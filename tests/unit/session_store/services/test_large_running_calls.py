@@ -16,11 +16,11 @@ from session_store.errors import (
     ThrottledError,
     UnreconciledError,
 )
-from session_store.services.call_ends import NO_CHANGE, Outcome, SessionChange
 from session_store.services.context import NewMessage
-from session_store.services.finished_calls import Finished
 from session_store.services.payloads import INLINE_LIMIT, LARGEST, OUTCOME_ROOM
-from session_store.services.running_calls import Begun, NewCall
+from session_store.services.tool_calls.begin import Begun, NewCall
+from session_store.services.tool_calls.finish import Finished
+from session_store.services.tool_calls.requests import NO_CHANGE, Outcome, SessionChange
 from tests.support.samples import ALICE, DAY
 from tests.support.world import World
 

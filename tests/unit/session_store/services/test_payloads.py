@@ -25,7 +25,7 @@ from session_store.errors import (
 from session_store.schema import message_sk, payload_key
 from session_store.services.context import NewMessage
 from session_store.services.payloads import INLINE_LIMIT, LARGEST, PARALLEL, Payloads
-from session_store.services.tool_calls import FinishedCall
+from session_store.services.tool_calls.record import FinishedCall
 from tests.support.samples import ALICE, BOB, DAY, a_session, recorded
 from tests.support.world import World
 

@@ -20,7 +20,7 @@ from session_store.errors import (
     VersionConflictError,
 )
 from session_store.services.context import NewMessage
-from session_store.services.tool_calls import FinishedCall
+from session_store.services.tool_calls.record import FinishedCall
 from tests.support.samples import ALICE
 from tests.support.world import World
 

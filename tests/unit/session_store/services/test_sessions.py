@@ -14,7 +14,7 @@ from session_store.errors import (
     SessionNotFoundError,
     VersionConflictError,
 )
-from session_store.services.births import NewSession
+from session_store.services.new_sessions import NewSession
 from session_store.services.state_limits import STATE_LIMIT
 from tests.support.samples import ALICE, DAY, NOW_MS, NOW_SECONDS, REGION
 from tests.support.world import World

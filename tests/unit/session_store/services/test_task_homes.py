@@ -8,7 +8,7 @@ from session_store.domain.page import PageRequest
 from session_store.domain.task import Task, TaskKind, TaskStatus
 from session_store.domain.task_writes import TaskFilter
 from session_store.errors import MisdirectedError
-from session_store.services.new_tasks import NewTask
+from session_store.services.tasks.new_tasks import NewTask
 from session_store.store import Store
 from tests.support.samples import ALICE, NOW_MS, REGION
 from tests.support.task_samples import APPROVER, WORKER

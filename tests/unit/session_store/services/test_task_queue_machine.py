@@ -13,9 +13,9 @@ from session_store.domain.page import PageRequest
 from session_store.domain.task import MAX_ATTEMPTS, OPEN, Task, TaskStatus
 from session_store.domain.task_writes import TaskFilter
 from session_store.errors import StoreError
-from session_store.services.new_tasks import NewTask
-from session_store.services.overdue_tasks import OverdueTasks
-from session_store.storage.memory import memory_storage
+from session_store.services.tasks.new_tasks import NewTask
+from session_store.services.tasks.overdue import OverdueTasks
+from session_store.storage.memory.storage import memory_storage
 from session_store.store import Store, store_on
 from tests.support.samples import NOW_MS, settings
 from tests.support.task_samples import WORKER as SOMEBODY

@@ -9,7 +9,7 @@ from botocore.exceptions import (
 )
 
 from session_store.errors import OutcomeUnknownError, ThrottledError
-from session_store.storage.client import ConditionFailedError, TransactionRefusedError
+from session_store.storage.dynamodb.client import ConditionFailedError, TransactionRefusedError
 from tests.support.stubbed import ITEM, READS, WRITES, Stubbed
 
 EACH_WRITE = pytest.mark.parametrize("method", WRITES)

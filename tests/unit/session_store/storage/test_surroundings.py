@@ -11,9 +11,9 @@ from botocore.stub import Stubber
 
 from session_store.domain.notice import Notice, NoticeName
 from session_store.errors import UnavailableError, UndeliveredError
-from session_store.storage.event_bus import EventBridgeBus
-from session_store.storage.payload_bucket import PayloadBucket
-from session_store.storage.secrets_manager import SecretsManager
+from session_store.storage.integrations.event_bus import EventBridgeBus
+from session_store.storage.integrations.payload_bucket import PayloadBucket
+from session_store.storage.integrations.secrets_manager import SecretsManager
 from tests.support.samples import NOW_MS
 
 NOTICE = Notice(

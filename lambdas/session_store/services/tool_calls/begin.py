@@ -1,0 +1,179 @@
+"""Tool calls that are being run: who may, for how long, and what is known of them."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from session_store.domain.caller import Caller
+from session_store.domain.claim import SETTLED, ClaimStatus, Step, claim_ttl
+from session_store.domain.claim_steps import begun, extended
+from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
+from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.session import Session, Status, author_of, writable
+from session_store.domain.tool_call import Claim, ToolCallRecord, lease_until, session_needed_until
+from session_store.errors import (
+    OutcomeUnknownError,
+    SessionClosedError,
+    SessionNotFoundError,
+    ThrottledError,
+)
+from session_store.ports import Clock, Ids, ToolCallStorage
+from session_store.services.access import SessionAccess
+from session_store.services.claim_attempts import check_begin, check_lease, stepped
+from session_store.services.payload_parts import CLAIMS, RECORDS
+from session_store.services.payloads import OUTCOME_ROOM, Payloads
+from session_store.services.tool_calls.replay import check_input, kept_record, settled_before
+
+
+class NewCall(Struct, frozen=True, kw_only=True):
+    """``attempt_id`` names the attempt, so that it may ask again; ``lease_seconds`` 1 to 3600."""
+
+    tool_call_id: str
+    tool_name: str
+    input: JsonValue
+    attempt_id: str | None = None
+    lease_seconds: int = 60
+    retry_safe: bool = False
+
+    @property
+    def input_hash(self) -> str:
+        return call_hash(self.tool_name, self.input)
+
+    def check_repeats(self, claim: Claim) -> None:
+        """As ``AskedCall.check_repeats``."""
+        check_input(claim, input_hash=self.input_hash)
+
+
+class Begun(Struct, frozen=True, kw_only=True):
+    """``record`` is there where the call is settled: it is not to be run."""
+
+    claim: Claim
+    record: ToolCallRecord | None
+
+
+class RunningCalls(Struct, frozen=True, kw_only=True):
+    storage: ToolCallStorage
+    access: SessionAccess
+    payloads: Payloads
+    clock: Clock
+    ids: Ids
+
+    def begin(self, caller: Caller, session_id: str, new: NewCall) -> Begun:
+        """Leave to run a call, or its outcome where it was run before, whatever has become of the session.
+
+        The same attempt is given its fence again. The session lives on for a minute after
+        the lease at the least.
+
+        Raises:
+            InProgressError: another attempt runs it.
+            UnreconciledError: an attempt may have run it, and nobody knows.
+            IdempotencyMismatchError: the id was used with another tool or input.
+            InvalidRequestError, PayloadTooLargeError, SessionClosedError, SessionNotFoundError
+        """
+        self._check(new)
+        try:
+            session = self.access.load_writable(caller, session_id)
+        except (SessionClosedError, SessionNotFoundError) as error:
+            claim = settled_before(self.storage, caller, session_id, new, ended=error)
+            return self._begun(claim, new, home=self.payloads.region)
+        now_ms = self.clock.now_ms()
+        (fresh,) = CLAIMS.stored(self.payloads, [self._claim(caller, session, new, now_ms)])
+
+        def judge(held: Claim | None) -> Step[Claim]:
+            return begun(fresh, held, now_ms=now_ms)
+
+        claim = stepped(judge, self.storage.put, None).claim
+        kept = self._kept_for(caller, session, claim)
+        answer = self._begun(claim, new, home=session.home_region)
+        self.access.slide_quietly(caller, kept)
+        return answer
+
+    def _kept_for(self, caller: Caller, session: Session, claim: Claim) -> Session:
+        """The session, which lives for as long as whoever was given leave may need it.
+
+        Raises:
+            OutcomeUnknownError: the claim is there, and the session may end before its lease.
+            SessionClosedError, SessionNotFoundError: it ended meanwhile.
+        """
+        try:
+            kept = self.access.extend_until(caller, session, until=session_needed_until(claim.lease_until_ms))
+        except ThrottledError as error:
+            raise OutcomeUnknownError from error
+        return writable(kept)
+
+    def _check(self, new: NewCall) -> None:
+        check_call_id(new.tool_call_id)
+        check_identifier(new.tool_name, path="$.toolName")
+        size = self.payloads.check(new.input, path="$.input")
+        self.payloads.check_size(size, path="$.input", limit=self.payloads.limit - OUTCOME_ROOM)
+        check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)
+
+    def _claim(self, caller: Caller, session: Session, new: NewCall, now_ms: int) -> Claim:
+        until = lease_until(now_ms, lease_seconds=new.lease_seconds, session_ends=session.max_expires_at)
+        return Claim(
+            session_id=session.session_id,
+            tool_call_id=new.tool_call_id,
+            tool_name=new.tool_name,
+            input=new.input,
+            owner=session.owner,
+            status=ClaimStatus.IN_PROGRESS,
+            input_hash=new.input_hash,
+            started_at=now_ms,
+            attempt_id=new.attempt_id or self.ids.operation_id(),
+            fence=now_ms,
+            lease_until_ms=until,
+            retry_safe=new.retry_safe,
+            ttl=claim_ttl(lease_until_ms=until, at_least=session.max_expires_at),
+            author=author_of(caller),
+        )
+
+    def _begun(self, claim: Claim, new: NewCall, *, home: str) -> Begun:
+        """The input is as given: it is the same."""
+        if claim.status not in SETTLED:
+            return Begun(claim=CLAIMS.as_given(claim, input=new.input), record=None)
+        kept = RECORDS.as_given(kept_record(self.storage, claim), input=new.input)
+        (record,) = RECORDS.opened(self.payloads, [kept], home=home)
+        return Begun(claim=claim, record=record)
+
+    def heartbeat(
+        self, caller: Caller, session_id: str, tool_call_id: str, *, fence: int, lease_seconds: int
+    ) -> Claim:
+        """The claim, without its input, with a lease of ``lease_seconds`` from now; one that is longer stays.
+
+        Also while the session is closing, or closed.
+
+        Raises:
+            FencedError: another attempt has taken over, or the call is settled.
+            NotFoundError: no such call.
+            InvalidRequestError, MisdirectedError, SessionNotFoundError
+        """
+        check_call_id(tool_call_id)
+        check_lease(lease_seconds)
+        snapshot = self.storage.read_call(check_session_id(session_id), tool_call_id)
+        session = self.access.authorize_at_home(caller, snapshot.session)
+        now_ms = self.clock.now_ms()
+        # A closed session's end is fixed.
+        ends = session.ttl if session.status is Status.CLOSED else session.max_expires_at
+        until = lease_until(now_ms, lease_seconds=lease_seconds, session_ends=ends)
+        author = author_of(caller)
+
+        def judge(held: Claim | None) -> Step[Claim]:
+            ttl = claim_ttl(lease_until_ms=until)
+            return extended(held, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
+
+        first = judge(snapshot.claim)
+        kept = self.access.extend_until(
+            caller, session, until=session_needed_until(first.claim.lease_until_ms)
+        )
+        claim = stepped(judge, self.storage.put, snapshot.claim).claim
+        self.access.slide_quietly(caller, kept)
+        return replace(claim, input=None)
+
+
+def call_hash(tool_name: str, value: JsonValue) -> str:
+    """What a call id is used for: with another tool, or another input, it is another call."""
+    return digest([tool_name, value])
+
+
+def check_call_id(tool_call_id: str) -> None:
+    """Raises InvalidRequestError."""
+    check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)

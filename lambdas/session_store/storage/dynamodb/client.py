@@ -1,0 +1,213 @@
+"""The calls to DynamoDB that the store makes, and what their refusals mean.
+
+Everything that decides goes through the plain client, consistently.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from botocore.exceptions import ClientError
+from msgspec import Struct, field
+
+from session_store.errors import (
+    InvalidRequestError,
+    OutcomeUnknownError,
+    PayloadTooLargeError,
+    StoreError,
+    ThrottledError,
+    UnfinishedError,
+)
+from session_store.storage.dynamodb.attempts import CONFLICTS, Attempts, DecidedError, reasons_of
+from session_store.storage.dynamodb.codec import ITEM_LIMIT, Item
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import BatchGetItemOutputTypeDef, BatchWriteItemOutputTypeDef
+
+BATCHES: Final = 8
+"""How often what a batch left out is asked for again."""
+
+Answer = TypeVar("Answer")
+
+
+class ConditionFailedError(Exception):
+    """A write's condition did not hold; ``item`` is what was there, if anything was.
+
+    ``answer_lost``: the request was sent before, and its answer lost, so what is
+    there may be its own work with another write on top.
+    """
+
+    def __init__(self, item: Item | None, *, answer_lost: bool) -> None:
+        super().__init__()
+        self.item = item
+        self.answer_lost = answer_lost
+
+
+class TransactionRefusedError(Exception):
+    """Conditions did not hold: ``held`` says for each item that refused, by position, what was there.
+
+    ``met``: the positions of items that another write was at work on, and that were not judged.
+    """
+
+    def __init__(
+        self, held: Mapping[int, Item | None], *, answer_lost: bool, met: frozenset[int] = frozenset()
+    ) -> None:
+        super().__init__()
+        self.held = held
+        self.met = met
+        self.answer_lost = answer_lost
+
+
+class TokenUsedError(Exception):
+    """Another request was sent under the token of this one, and is done or being done."""
+
+
+class Client(Struct, frozen=True, kw_only=True):
+    """One table's calls. ``dynamodb`` is a low-level client with timeouts set that resends nothing."""
+
+    dynamodb: "DynamoDBClient"
+    table: str
+    attempts: Attempts = field(default_factory=Attempts)
+
+    def get(self, key: Item) -> Item | None:
+        answer = self._read(
+            lambda: self.dynamodb.get_item(TableName=self.table, Key=key, ConsistentRead=True)
+        )
+        return answer.get("Item")
+
+    def get_all(self, keys: Sequence[Item], *, only: Sequence[str] = ()) -> list[Item]:
+        """Up to 100 items, read consistently, whole or some attributes of each.
+
+        What DynamoDB leaves out is asked for again.
+        """
+        found: list[Item] = []
+        pending: list[Item] = list(keys)
+        for attempt in range(BATCHES):
+            answer = self._read(partial(self._get_batch, pending, only))
+            found.extend(answer["Responses"].get(self.table, []))
+            pending = list(answer.get("UnprocessedKeys", {}).get(self.table, {"Keys": []})["Keys"])
+            if not pending:
+                return found
+            self.attempts.pause(attempt)
+        raise ThrottledError
+
+    def _get_batch(self, keys: list[Item], only: Sequence[str]) -> "BatchGetItemOutputTypeDef":
+        names = {f"#{position}": name for position, name in enumerate(only)}
+        request: Any = {self.table: {"Keys": keys, "ConsistentRead": True}}
+        if names:
+            request[self.table]["ProjectionExpression"] = ", ".join(names)
+            request[self.table]["ExpressionAttributeNames"] = names
+        return self.dynamodb.batch_get_item(RequestItems=request)
+
+    def query(self, **arguments: Any) -> tuple[list[Item], Item | None]:  # noqa: ANN401 - botocore's own
+        """One page, and the key that the next one starts after (None at the end)."""
+        answer = self._read(lambda: self.dynamodb.query(TableName=self.table, **arguments))
+        return answer["Items"], answer.get("LastEvaluatedKey")
+
+    def count(self, **arguments: Any) -> tuple[int, Item | None]:  # noqa: ANN401 - botocore's own
+        """How many items of one page there are, and the key that the next one starts after."""
+        answer = self._read(lambda: self.dynamodb.query(TableName=self.table, Select="COUNT", **arguments))
+        return answer["Count"], answer.get("LastEvaluatedKey")
+
+    def put(self, item: Item, **condition: Any) -> None:  # noqa: ANN401 - botocore's own
+        self._write(
+            lambda: self.dynamodb.put_item(
+                TableName=self.table,
+                Item=item,
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                **condition,
+            )
+        )
+
+    def replace(self, item: Item) -> None:
+        """Put the item whatever is there."""
+        self._write(lambda: self.dynamodb.put_item(TableName=self.table, Item=item))
+
+    def update(self, key: Item, **arguments: Any) -> Item:  # noqa: ANN401 - botocore's own
+        """The whole item after the update."""
+        answer = self._write(
+            lambda: self.dynamodb.update_item(
+                TableName=self.table,
+                Key=key,
+                ReturnValues="ALL_NEW",
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                **arguments,
+            )
+        )
+        return answer["Attributes"]
+
+    def delete_all(self, keys: Sequence[Item]) -> None:
+        """Delete up to 25 items, there or not; what DynamoDB leaves undone is asked for again.
+
+        Raises:
+            UnfinishedError: some are left.
+        """
+        pending: list[Any] = [{"DeleteRequest": {"Key": key}} for key in keys]
+        for attempt in range(BATCHES):
+            answer = self._write(partial(self._write_batch, pending))
+            pending = list(answer.get("UnprocessedItems", {}).get(self.table, []))
+            if not pending:
+                return
+            self.attempts.pause(attempt)
+        raise UnfinishedError("DynamoDB took not all of a batch")
+
+    def _write_batch(self, requests: list[Any]) -> "BatchWriteItemOutputTypeDef":
+        return self.dynamodb.batch_write_item(RequestItems={self.table: requests})
+
+    def transact(self, items: Sequence[Any], *, token: str) -> None:
+        """All the items or none. The token makes a repeated request the same request, for ten minutes."""
+        self._write(lambda: self.dynamodb.transact_write_items(TransactItems=items, ClientRequestToken=token))
+
+    def _read(self, call: Callable[[], Answer]) -> Answer:
+        try:
+            return self.attempts.made(call)
+        except DecidedError as decided:
+            raise decided.error from decided
+        except OutcomeUnknownError as error:
+            raise ThrottledError("The database did not answer in time.") from error
+
+    def _write(self, call: Callable[[], Answer]) -> Answer:
+        try:
+            return self.attempts.made(call)
+        except DecidedError as decided:
+            raise _meaning(decided.error, answer_lost=decided.answer_lost) from decided.error
+
+
+def _meaning(error: ClientError, *, answer_lost: bool) -> Exception:
+    response: Mapping[str, Any] = error.response
+    match response.get("Error", {}).get("Code"):
+        case "ConditionalCheckFailedException":
+            return ConditionFailedError(response.get("Item"), answer_lost=answer_lost)
+        case "TransactionCanceledException":
+            return _cancellation(error, answer_lost=answer_lost)
+        case "IdempotentParameterMismatchException":
+            return TokenUsedError()
+        case "ValidationException":
+            return _validation(response["Error"].get("Message", "")) or error
+    return error
+
+
+def _cancellation(error: ClientError, *, answer_lost: bool) -> Exception:
+    """What the items of a cancelled transaction say: a failed condition first, else validation."""
+    reasons: list[Mapping[str, Any]] = list(reasons_of(error))
+    held = {
+        position: reason.get("Item")
+        for position, reason in enumerate(reasons)
+        if reason.get("Code") == "ConditionalCheckFailed"
+    }
+    if held:
+        met = {position for position, reason in enumerate(reasons) if reason.get("Code") in CONFLICTS}
+        return TransactionRefusedError(held, answer_lost=answer_lost, met=frozenset(met))
+    meanings = (_validation(reason.get("Message") or "") for reason in reasons)
+    return next((meaning for meaning in meanings if meaning), error)
+
+
+def _validation(message: str) -> StoreError | None:
+    """The two refusals of a value that only the stored item can cause."""
+    lowered = message.lower()
+    if "item size" in lowered and "exceeded" in lowered:
+        return PayloadTooLargeError("The item would pass DynamoDB's limit.", limit=ITEM_LIMIT)
+    if "number overflow" in lowered or "number underflow" in lowered or "significant digits" in lowered:
+        return InvalidRequestError("The sum is out of range", path="$.increment")
+    return None

@@ -1,0 +1,129 @@
+"""A write of a session as the expressions of its update, and what a refusal of it means."""
+
+from typing import Any, Final
+
+from session_store.domain.session import Session
+from session_store.domain.session_write import (
+    Advance,
+    Change,
+    Guard,
+    ReplaceState,
+    SessionWrite,
+    Transition,
+    already_done,
+    violation,
+)
+from session_store.domain.state_operations import StateOperations
+from session_store.domain.times import iso
+from session_store.errors import (
+    OutcomeUnknownError,
+    SessionClosedError,
+    SessionNotFoundError,
+    VersionConflictError,
+)
+from session_store.schema import Attribute
+from session_store.storage.dynamodb.codec import Item
+from session_store.storage.dynamodb.expressions import Terms, Update, all_of, holds, is_new
+from session_store.storage.dynamodb.ownership import author_attribute
+from session_store.storage.dynamodb.session_items import metadata_key, session_from
+
+A: Final = Attribute
+
+
+def update_of(terms: Terms, write: SessionWrite) -> Update:
+    update = Update(terms)
+    update.add_one(A.VERSION)
+    update.set(A.UPDATED_AT, iso(write.guard.now_ms))
+    update.set(A.UPDATED_BY, author_attribute(write.author))
+    update.set(A.WRITE_REGION, write.guard.region)
+    update.set(A.LAST_WRITE, write.operation_id)
+    match write.change:
+        case ReplaceState(state=state):
+            update.set(A.STATE, state)
+        case StateOperations():
+            update.operate(write.change)
+        case Transition(to=to):
+            update.set(A.STATUS, to)
+        case Advance(operations=operations, to=step, ends=ends):
+            if operations:
+                update.operate(operations)
+            if step:
+                update.set(A.STATUS, step)
+            if ends:
+                update.set(A.TTL, ends)
+    return update
+
+
+def condition_of(terms: Terms, write: SessionWrite, update: Update) -> str:
+    return all_of(holds(terms, write.guard), is_new(terms, write.operation_id), *update.clauses)
+
+
+def transacted_update(write: SessionWrite, *, table: str) -> dict[str, Any]:
+    """The write as an item of a transaction."""
+    terms = Terms()
+    update = update_of(terms, write)
+    return {
+        "Update": {
+            "TableName": table,
+            "Key": metadata_key(write.session_id),
+            "UpdateExpression": update.expression(),
+            "ConditionExpression": condition_of(terms, write, update),
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            **terms.arguments(),
+        }
+    }
+
+
+def transacted_check(session_id: str, guard: Guard, *, table: str) -> dict[str, Any]:
+    """What must hold of a session that a transaction leaves as it is."""
+    terms = Terms()
+    return {
+        "ConditionCheck": {
+            "TableName": table,
+            "Key": metadata_key(session_id),
+            "ConditionExpression": holds(terms, guard),
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            **terms.arguments(),
+        }
+    }
+
+
+def session_or_none(item: Item | None) -> Session | None:
+    return None if item is None else session_from(item)
+
+
+def done_or_refused(there: Session | None, write: SessionWrite, *, answer_lost: bool) -> Session:
+    """The session where the refused write finds its own work, else the error of the clause that failed.
+
+    Where an answer was lost and another write lies on top, nobody can tell any more.
+    """
+    if there is not None and already_done(there, write):
+        return there
+    if there is not None and answer_lost:
+        raise OutcomeUnknownError
+    raise refusal(there, write.guard, write.change)
+
+
+def refused_transaction(
+    there: Session | None, guard: Guard, change: Change | None = None, *, answer_lost: bool
+) -> Exception:
+    """What the refusal of a transaction means, though an answer to it may have been lost.
+
+    One that had been done would be answered as done when it is sent again, by its
+    token. So it was not, and never will be where what refused it cannot pass away; a
+    sending that is still on its way meets the same.
+    """
+    error = refusal(there, guard, change)
+    return OutcomeUnknownError() if answer_lost and not _lasts(error, guard) else error
+
+
+def _lasts(error: Exception, guard: Guard) -> bool:
+    """Ids never come back, a status moves forward and a version up; a type may be another tomorrow."""
+    if isinstance(error, VersionConflictError):
+        current: Any = error.facts["currentVersion"]
+        return guard.version is not None and current > guard.version
+    return isinstance(error, SessionNotFoundError | SessionClosedError)
+
+
+def refusal(there: Session | None, guard: Guard, change: Change | None = None) -> Exception:
+    return violation(there, guard, change) or AssertionError("a refused item fulfils the condition")

@@ -1,0 +1,92 @@
+"""What is too large for the table, in S3."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from botocore.exceptions import (
+    ClientError,
+    ConnectionClosedError,
+    FlexibleChecksumError,
+    IncompleteReadError,
+)
+from msgspec import Struct, field
+
+from session_store.errors import OutcomeUnknownError, ThrottledError, UnavailableError
+from session_store.schema import payload_prefix
+from session_store.storage.dynamodb.attempts import Attempts, DecidedError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
+
+CONTENT_TYPE: Final = "application/json"
+ABSENT: Final = frozenset({"AccessDenied", "NoSuchKey"})
+"""Who may not list a bucket is not told that a key is absent, but that he may not read it (*GetObject*)."""
+
+SLOW: Final = "RequestTimeout"
+"""S3's own name, with status 400, for a body that took too long to come."""
+
+Answer = TypeVar("Answer")
+
+
+class PayloadBucket(Struct, frozen=True, kw_only=True):
+    """``s3`` is a client with timeouts set that resends nothing where ``attempts`` does."""
+
+    s3: "S3Client"
+    bucket: str
+    attempts: Attempts = field(default_factory=Attempts)
+
+    def put(self, key: str, text: bytes) -> None:
+        self._made(
+            lambda: self.s3.put_object(Bucket=self.bucket, Key=key, Body=text, ContentType=CONTENT_TYPE)
+        )
+
+    def get(self, key: str) -> bytes | None:
+        try:
+            return self._made(partial(self._read, key))
+        except ClientError as error:
+            if _code(error) in ABSENT:
+                return None
+            raise
+
+    def _read(self, key: str) -> bytes:
+        body = self.s3.get_object(Bucket=self.bucket, Key=key)["Body"]
+        try:
+            return body.read()
+        except (FlexibleChecksumError, IncompleteReadError) as error:
+            raise self._broken() from error
+
+    def _made(self, call: Callable[[], Answer]) -> Answer:
+        try:
+            return self.attempts.made(partial(self._answered, call))
+        except DecidedError as decided:
+            raise decided.error from decided
+        except OutcomeUnknownError as error:
+            raise ThrottledError("The payload bucket did not answer in time; nothing was done.") from error
+
+    def _answered(self, call: Callable[[], Answer]) -> Answer:
+        try:
+            return call()
+        except ClientError as error:
+            if _code(error) == SLOW:
+                raise self._broken() from error
+            raise
+
+    def _broken(self) -> ConnectionClosedError:
+        return ConnectionClosedError(endpoint_url=self.s3.meta.endpoint_url)
+
+    def erase_some(self, session_id: str) -> bool:
+        """A listing's page, up to 1,000 objects, which is as many as one deletion takes."""
+        listed = self.s3.list_objects_v2(Bucket=self.bucket, Prefix=payload_prefix(session_id))
+        keys: list[ObjectIdentifierTypeDef] = [{"Key": entry["Key"]} for entry in listed.get("Contents", [])]
+        if keys:
+            answer = self.s3.delete_objects(Bucket=self.bucket, Delete={"Objects": keys, "Quiet": True})
+            if answer.get("Errors"):
+                codes = {error.get("Code", "") for error in answer["Errors"]}
+                raise UnavailableError(f"objects were not deleted: {', '.join(sorted(codes))}")
+        return listed["IsTruncated"]
+
+
+def _code(error: ClientError) -> str:
+    return error.response.get("Error", {}).get("Code", "")

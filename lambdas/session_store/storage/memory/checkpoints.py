@@ -1,0 +1,75 @@
+"""Checkpoints in memory."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from session_store.domain.checkpoint import Checkpoint
+from session_store.domain.idempotency_key import KeyClaim
+from session_store.domain.page import CheckpointPosition, Page, PageRequest
+from session_store.domain.payload import payload_size
+from session_store.domain.times import is_over
+from session_store.schema import checkpoint_sk
+from session_store.storage.memory.keyed_sessions import held_key, other_operation
+from session_store.storage.memory.pages import paged
+
+if TYPE_CHECKING:
+    from session_store.storage.memory.storage import Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryCheckpoints:
+    memory: "Memory"
+
+    def put(self, checkpoint: Checkpoint) -> Checkpoint | None:
+        key = checkpoint_sk(checkpoint.namespace, checkpoint.checkpoint_id)
+        with self.memory.lock:
+            there = self._of(checkpoint.session_id).get(key)
+            if there is not None and not is_over(there.ttl, checkpoint.taken_at):
+                return there
+            self._of(checkpoint.session_id)[key] = checkpoint
+            return None
+
+    def put_under_key(self, checkpoint: Checkpoint, claim: KeyClaim) -> KeyClaim | Checkpoint | None:
+        with self.memory.lock:
+            held = held_key(self.memory, claim)
+            if held is not None:
+                return other_operation(held, claim)
+            there = self.put(checkpoint)
+            if there is None:
+                self.memory.keys[claim.key_hash] = claim
+            return there
+
+    def read_claim(self, key_hash: str) -> KeyClaim | None:
+        with self.memory.lock:
+            return self.memory.keys.get(key_hash)
+
+    def read(self, session_id: str, namespace: str, checkpoint_id: str) -> Checkpoint | None:
+        with self.memory.lock:
+            return self._of(session_id).get(checkpoint_sk(namespace, checkpoint_id))
+
+    def has(self, session_id: str, namespace: str, checkpoint_id: str, *, now_ms: int) -> bool:
+        there = self.read(session_id, namespace, checkpoint_id)
+        return there is not None and not is_over(there.ttl, now_ms)
+
+    def page(
+        self, session_id: str, namespace: str, page: PageRequest[CheckpointPosition]
+    ) -> Page[Checkpoint, CheckpointPosition]:
+        with self.memory.lock:
+            found = [each for each in self._of(session_id).values() if each.namespace == namespace]
+        return paged(found, page, place=_position, order=_order, size=_size)
+
+    def _of(self, session_id: str) -> dict[str, Checkpoint]:
+        """By sort key."""
+        return self.memory.checkpoints.setdefault(session_id, {})
+
+
+def _position(checkpoint: Checkpoint) -> CheckpointPosition:
+    return CheckpointPosition(checkpoint_id=checkpoint.checkpoint_id)
+
+
+def _order(position: CheckpointPosition) -> tuple[str]:
+    return (position.checkpoint_id,)
+
+
+def _size(checkpoint: Checkpoint) -> int:
+    return payload_size(checkpoint.data)

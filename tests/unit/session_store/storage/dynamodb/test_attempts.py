@@ -1,0 +1,207 @@
+"""How often a call is made, and what is known when it is never answered."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import (
+    ClientError,
+    ConnectionClosedError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    ReadTimeoutError,
+    SSLError,
+)
+
+from session_store.deadline import Deadline
+from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
+from session_store.storage.dynamodb.attempts import (
+    ATTEMPT_SECONDS,
+    ATTEMPTS,
+    CONFLICT_RETRIES,
+    Attempts,
+    DecidedError,
+    Outcome,
+    outcome_of,
+)
+
+URL = "https://dynamodb.us-east-1.amazonaws.com"
+
+
+def failed(code: str, *, status: int = 400, reasons: tuple[str, ...] = ()) -> ClientError:
+    response: Any = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    if reasons:
+        response["CancellationReasons"] = [{"Code": reason} for reason in reasons]
+    return ClientError(response, "UpdateItem")
+
+
+def cancelled(*reasons: str) -> ClientError:
+    return failed("TransactionCanceledException", reasons=reasons)
+
+
+THROTTLED = failed("ThrottlingException")
+MET = failed("TransactionConflictException")
+RUNNING = failed("TransactionInProgressException")
+REFUSED = failed("ConditionalCheckFailedException")
+LOST = ConnectionClosedError(endpoint_url=URL)
+UNSENT = ConnectTimeoutError(endpoint_url=URL)
+
+
+class Tried:
+    """Attempts whose answers a test gives in turn, the last one again and again; each takes ``takes`` s."""
+
+    def __init__(self, *answers: Exception | str, left: float = float("inf"), takes: float = 0) -> None:
+        self.now = 0.0
+        self.sent = 0
+        self.pauses: list[float] = []
+        self.spans: list[tuple[float, float]] = []
+        self._answers = answers
+        self._takes = takes
+        deadline = Deadline(monotonic=lambda: self.now)
+        deadline.expires_in(left)
+        self._attempts = Attempts(deadline=deadline, sleep=self._sleep, uniform=self._uniform)
+
+    def made(self) -> str:
+        return self._attempts.made(self._call)
+
+    def _call(self) -> str:
+        answer = self._answers[min(self.sent, len(self._answers) - 1)]
+        self.sent += 1
+        self.now += self._takes
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _sleep(self, pause: float) -> None:
+        self.pauses.append(pause)
+        self.now += pause
+
+    def _uniform(self, low: float, high: float) -> float:
+        self.spans.append((low, high))
+        return high
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (REFUSED, Outcome.DECIDED),
+        (failed("ValidationException"), Outcome.DECIDED),
+        (failed(""), Outcome.DECIDED),
+        (MET, Outcome.MET),
+        (RUNNING, Outcome.RUNNING),
+        *((failed(code), Outcome.BUSY) for code in ("ThrottlingException", "RequestLimitExceeded")),
+        (failed("ProvisionedThroughputExceededException"), Outcome.BUSY),
+        (failed("InternalServerError", status=500), Outcome.LOST),
+        (failed("ServiceUnavailable", status=503), Outcome.LOST),
+        (failed("", status=500), Outcome.LOST),
+        (failed("502", status=502), Outcome.LOST),
+        (failed("Unheard-of", status=504), Outcome.LOST),
+        (failed("ThrottlingException", status=503), Outcome.BUSY),
+        (cancelled("None", "TransactionConflict"), Outcome.MET),
+        (cancelled("ThrottlingError", "None"), Outcome.BUSY),
+        (cancelled("ProvisionedThroughputExceeded", "TransactionConflict"), Outcome.BUSY),
+        (cancelled("TransactionConflict", "ConditionalCheckFailed"), Outcome.DECIDED),
+        (cancelled("ThrottlingError", "ValidationError"), Outcome.DECIDED),
+        (cancelled(), Outcome.DECIDED),
+        (LOST, Outcome.LOST),
+        (ReadTimeoutError(endpoint_url=URL), Outcome.LOST),
+        (SSLError(endpoint_url=URL, error=OSError()), Outcome.LOST),
+        (UNSENT, Outcome.BUSY),
+        (EndpointConnectionError(endpoint_url=URL), Outcome.BUSY),
+    ],
+)
+def test_a_failure_tells_what_became_of_the_request(error: Exception, outcome: Outcome) -> None:
+    assert outcome_of(error) is outcome
+
+
+@pytest.mark.parametrize("failures", [(), (THROTTLED,), (MET,), (LOST, THROTTLED), (RUNNING, UNSENT)])
+def test_a_call_is_made_until_it_is_answered(failures: tuple[Exception, ...]) -> None:
+    tried = Tried(*failures, "answer")
+    assert tried.made() == "answer"
+    assert tried.sent == len(failures) + 1
+
+
+@pytest.mark.parametrize(
+    ("failures", "sent", "error"),
+    [
+        ((THROTTLED,), ATTEMPTS, ThrottledError),
+        ((UNSENT,), ATTEMPTS, ThrottledError),
+        ((LOST,), ATTEMPTS, OutcomeUnknownError),
+        ((failed("", status=500),), ATTEMPTS, OutcomeUnknownError),
+        ((LOST, THROTTLED), ATTEMPTS, OutcomeUnknownError),
+        ((LOST, UNSENT), ATTEMPTS, OutcomeUnknownError),
+        ((THROTTLED, LOST, THROTTLED), ATTEMPTS, OutcomeUnknownError),
+        ((MET,), CONFLICT_RETRIES + 1, ThrottledError),
+        ((RUNNING,), CONFLICT_RETRIES + 1, OutcomeUnknownError),
+        ((LOST, MET), CONFLICT_RETRIES + 2, OutcomeUnknownError),
+        ((RUNNING, THROTTLED), ATTEMPTS + 1, OutcomeUnknownError),
+        ((MET, THROTTLED), ATTEMPTS + 1, ThrottledError),
+    ],
+)
+def test_nothing_happened_is_said_only_where_that_is_known(
+    failures: tuple[Exception, ...], sent: int, error: type[StoreError]
+) -> None:
+    tried = Tried(*failures)
+    with pytest.raises(error):
+        tried.made()
+    assert tried.sent == sent
+
+
+@pytest.mark.parametrize(
+    ("before", "answer_lost"),
+    [
+        ((), False),
+        ((THROTTLED,), False),
+        ((MET, UNSENT), False),
+        ((LOST,), True),
+        ((RUNNING,), True),
+        ((LOST, THROTTLED), True),
+    ],
+)
+def test_a_judgement_comes_with_whether_an_answer_was_lost_before(
+    before: tuple[Exception, ...], *, answer_lost: bool
+) -> None:
+    tried = Tried(*before, REFUSED)
+    with pytest.raises(DecidedError) as decided:
+        tried.made()
+    assert (decided.value.error, decided.value.answer_lost) == (REFUSED, answer_lost)
+    assert tried.sent == len(before) + 1
+
+
+def test_pauses_grow_with_full_jitter() -> None:
+    tried = Tried(MET)
+    with pytest.raises(ThrottledError):
+        tried.made()
+    spans = [0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0]
+    assert (tried.pauses, tried.spans) == (spans, [(0, span) for span in spans])
+
+
+@pytest.mark.parametrize(
+    ("first", "error"),
+    [
+        (THROTTLED, ThrottledError),
+        (MET, ThrottledError),
+        (LOST, OutcomeUnknownError),
+        (RUNNING, OutcomeUnknownError),
+    ],
+)
+def test_no_attempt_is_begun_that_the_deadline_could_cut_off(
+    first: Exception, error: type[StoreError]
+) -> None:
+    tried = Tried(first, "too late", left=ATTEMPT_SECONDS + 1, takes=1)
+    with pytest.raises(error):
+        tried.made()
+    assert tried.sent == 1
+
+
+def test_nothing_is_sent_with_less_time_left_than_an_attempt_may_take() -> None:
+    late = Tried("too late", left=ATTEMPT_SECONDS - 0.001)
+    with pytest.raises(ThrottledError):
+        late.made()
+    assert late.sent == 0
+    assert Tried("in time", left=ATTEMPT_SECONDS).made() == "in time"
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), RuntimeError("x")])
+def test_what_is_no_failure_of_the_call_flies(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        Tried(error).made()
