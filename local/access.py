@@ -34,7 +34,7 @@ ISSUER_URL: Final = "issuer-url"
 ISSUER_KEY: Final = "issuer-key.pem"
 CREDENTIALS: Final = "credentials"
 REVOCATIONS: Final = "revocations.jsonl"
-COMMAND_SECONDS: Final = 60
+COMMAND_SECONDS: Final = 120
 
 
 class NotRunningError(RuntimeError):

@@ -30,7 +30,7 @@ DEPLOYED_TEMPLATES: Final = "templates"
 """In the emulator's state: the deployed templates, as synthesized."""
 
 CDK: Final = ROOT / "node_modules" / ".bin" / "cdk"
-COMMAND_SECONDS: Final = 300
+COMMAND_SECONDS: Final = 600
 
 _DETERMINE: Final = (
     "app.py",

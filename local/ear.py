@@ -24,7 +24,7 @@ NAME_PREFIX: Final = "ear-"
 """Prefix of rules and queues that the local stack's operator may create."""
 
 TARGET: Final = "queue"
-PATIENCE: Final = 30.0
+PATIENCE: Final = 120.0
 WAIT_SECONDS: Final = 1
 
 

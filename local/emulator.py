@@ -23,8 +23,8 @@ from local.loopback import HOST, PortError, is_taken
 ROOT: Final = Path(__file__).resolve().parent.parent
 EXECUTABLE: Final = ROOT / ".venv-emulator" / "bin" / "ministack"
 ACCOUNT: Final = "000000000000"
-START_SECONDS: Final = 30
-STOP_SECONDS: Final = 30
+START_SECONDS: Final = 120
+STOP_SECONDS: Final = 60
 
 
 class EmulatorError(RuntimeError):

@@ -16,7 +16,7 @@ from botocore.credentials import Credentials as SigningKey
 
 from local.credentials import Credentials
 
-TIMEOUT_SECONDS: Final = 30
+TIMEOUT_SECONDS: Final = 120
 IDLE_SECONDS: Final = 30
 
 

@@ -245,5 +245,5 @@ def test_a_profile_that_is_named_comes_before_the_token_of_the_environment(
 
 def test_it_runs_as_a_module_too() -> None:
     command = [sys.executable, "-m", "session_store_client", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.startswith("usage: sessions ")

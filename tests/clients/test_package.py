@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=300)
     (file,) = folder.glob("*.whl")
     return zipfile.ZipFile(file)
 
@@ -58,7 +58,7 @@ def test_the_client_alone_loads_neither_the_store_nor_botocore() -> None:
     names = "('botocore', 'session_store')"
     code = f"import sys, session_store_client; print([name for name in {names} if name in sys.modules])"
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout == "[]\n"
 
 

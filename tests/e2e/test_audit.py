@@ -88,7 +88,7 @@ def told(value: JsonValue) -> dict[str, Any]:
 
 
 def test_each_change_of_a_session_is_told_once_and_in_order(api: Acting) -> None:
-    session_id = create(api, {"state": {"a": {"b": 1}}, "idleTimeout": 600})["sessionId"]
+    session_id = create(api, {"state": {"a": {"b": 1}}})["sessionId"]
     secret = "s" * 2000
     patch = {"set": {"n": 1, "long": secret}, "remove": ["a"]}
     assert api.call("PATCH", f"/sessions/{session_id}/state", patch).status == 200
@@ -137,17 +137,19 @@ def test_an_entry_says_who_when_and_where(api: Acting, raw: RawTable, raw_audit:
 
 
 def test_a_use_that_moves_the_end_is_told_without_a_version(api: Acting, raw: RawTable) -> None:
-    session_id = create(api, {"idleTimeout": 600})["sessionId"]
+    session_id = create(api, {"idleTimeout": 7200})["sessionId"]
     metadata = raw.metadata(session_id)
     assert metadata is not None
     past = int(time.time()) - 1
-    raw.put({**metadata, Attribute.TTL: {"N": str(past + 300)}, Attribute.SLIDE_AFTER: {"N": str(past)}})
+    # Later than what the watch looks for: it marks what ends soon, by itself, every minute.
+    end = past + 3600
+    raw.put({**metadata, Attribute.TTL: {"N": str(end)}, Attribute.SLIDE_AFTER: {"N": str(past)}})
     touched = api.call("POST", f"/sessions/{session_id}/touch")
     entries = trail(api, session_id, count=3)
     assert names(entries) == ["SessionCreated", "SessionChanged", "SessionChanged"]
     slid = changes(entries[2])
     assert slid.keys() == {"/ttl", "/slideAfter", "/updatedBy/requestId"}
-    assert slid["/ttl"] == ("changed", past + 300, touched.json["ttl"])
+    assert slid["/ttl"] == ("changed", end, touched.json["ttl"])
 
 
 def test_payloads_are_told_by_size_and_hash_alone(api: Acting, raw_audit: RawTable) -> None:

@@ -154,7 +154,7 @@ def test_the_command_signs_with_a_profile_of_the_credentials_file(deployed: Live
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "nothing\n", "")

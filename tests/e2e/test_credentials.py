@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import time
 from collections.abc import Callable
 
 import pytest
@@ -10,11 +9,12 @@ import pytest
 from local.credentials import Credentials
 from local.signed_http import Answer, Api
 from tests.support.calls import Acting, append, assert_problem, create, read, tool_call
+from tests.support.delivery import eventually
 from tests.support.emulator import LiveStack
-from tests.support.logs import log_lines
+from tests.support.idle import IdleSession
+from tests.support.logs import from_now_on, invocations, log_lines, nudge
 from tests.support.raw_table import RawTable
 
-LOG_SECONDS = 20
 Send = Callable[[LiveStack, str], Answer]
 
 
@@ -63,22 +63,6 @@ INTRUDERS: list[Send] = [
 ]
 
 
-def invocations(stack: LiveStack) -> int:
-    """How often the function was called, as the platform's own log lines tell."""
-    return sum(line.startswith("START ") for line in log_lines(stack))
-
-
-def await_invocations(stack: LiveStack, count: int) -> int:
-    """How many there are once there are ``count``: a log line may come after the answer."""
-    deadline = time.monotonic() + LOG_SECONDS
-    while time.monotonic() < deadline:
-        found = invocations(stack)
-        if found >= count:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"fewer than {count} invocations logged within {LOG_SECONDS} s")
-
-
 @pytest.mark.parametrize("send", INTRUDERS)
 def test_who_cannot_prove_to_be_the_caller_is_refused(
     deployed: LiveStack, api: Acting, raw: RawTable, send: Send
@@ -91,31 +75,31 @@ def test_who_cannot_prove_to_be_the_caller_is_refused(
     assert raw.partition(session_id) == before
 
 
-def test_no_code_runs_for_who_is_refused(deployed: LiveStack, api: Acting) -> None:
-    """Other tests may call meanwhile, so it counts if it holds in one of five tries."""
+def test_no_code_runs_for_who_is_refused(deployed: LiveStack, api: Acting, idle: IdleSession) -> None:
+    idle.result()  # From then on nobody else calls.
     path = f"/sessions/{create(api)['sessionId']}/state"
-    counted = []
-    for _ in range(5):
-        before = await_invocations(deployed, 1)
-        for send in INTRUDERS:
-            assert send(deployed, path).status in {401, 403}
-        assert api.call("GET", "/sessions").status == 200
-        counted.append(await_invocations(deployed, before + 1) - before)
-        if counted[-1] == 1:
-            return
-    raise AssertionError(f"more calls of the function than the one admitted: {counted}")
+    began = from_now_on()
+    for send in INTRUDERS:
+        assert send(deployed, path).status in {401, 403}
+    assert invocations(deployed, since=began) == 0
+    assert api.call("GET", "/sessions").status == 200
+    assert invocations(deployed, since=began) == 1
 
 
 def test_a_request_is_found_in_the_log_by_its_id(deployed: LiveStack, api: Acting) -> None:
-    before = invocations(deployed)
+    began = from_now_on() - 1
     instance = api.call("GET", "/sessions/unknown").json["instance"]
-    await_invocations(deployed, before + 1)
-    assert [line for line in log_lines(deployed) if instance in line]
+
+    def is_told() -> bool:
+        nudge(deployed)
+        return any(instance in line for line in log_lines(deployed, since=began))
+
+    assert eventually(is_told)
 
 
 def test_no_log_line_holds_what_callers_keep_in_the_store(deployed: LiveStack, api: Acting) -> None:
     marker = f"marker-{secrets.token_hex(16)}"
-    before = invocations(deployed)
+    began = from_now_on()
     session = create(api, {"state": {"k": marker, marker: 1}, "protocol": {"token": marker}})
     path = f"/sessions/{session['sessionId']}"
     append(api, session["sessionId"], marker, marker + "x" * 400_000)
@@ -133,5 +117,5 @@ def test_no_log_line_holds_what_callers_keep_in_the_store(deployed: LiveStack, a
     api.call("GET", path, headers={"Session-Min-Version": marker})
     api.call("GET", f"/sessions/{marker}")
     assert read(api, session["sessionId"])["state"]["k"] == marker
-    await_invocations(deployed, before + 12)
-    assert [line for line in log_lines(deployed) if marker in line] == []
+    nudge(deployed)
+    assert [line for line in log_lines(deployed, since=began) if marker in line] == []

@@ -13,6 +13,7 @@ from local.dashboard.sources import Client
 from local.deployment import DEPLOYED_TEMPLATES
 from tests.support.calls import Acting, create
 from tests.support.emulator import LiveStack
+from tests.support.logs import nudge
 
 COUNTED = re.compile(r"(\w[\w-]*) <b>([\d,]+)</b>")
 
@@ -35,6 +36,7 @@ def test_the_page_shows_what_calls_have_counted(deployed: LiveStack, api: Acting
     for _ in range(3):
         assert api.call("GET", f"/sessions/{created['sessionId']}").status == 200
     assert api.call("GET", "/sessions/nothing").status == 400
+    nudge(deployed)
     after, text = counts(operator, templates)
     # At least: a session that another test keeps alive is called all the while.
     assert after["Served"] - before.get("Served", 0) >= 4

@@ -103,9 +103,9 @@ def test_operators_see_what_ends_soon_of_every_tenant_soonest_first(api: Acting,
 
 def test_what_ends_later_than_asked_for_is_not_listed(api: Acting, raw: RawTable) -> None:
     session_id = create_in(api, "active")
-    raw.end_at(session_id, int(time.time()) + 130)
+    raw.end_at(session_id, int(time.time()) + 180)
     assert session_id not in ids(api, EXPIRING)
-    assert session_id in ids(api, "/ops/expiring?withinSeconds=140&limit=100")
+    assert session_id in ids(api, "/ops/expiring?withinSeconds=190&limit=100")
 
 
 def test_a_use_moves_the_end_once_it_is_due_and_leaves_the_version(api: Acting, raw: RawTable) -> None:
@@ -113,9 +113,10 @@ def test_a_use_moves_the_end_once_it_is_due_and_leaves_the_version(api: Acting, 
     metadata = raw.metadata(session_id)
     assert metadata is not None
     past = int(time.time()) - 1
-    raw.put({**metadata, Attribute.TTL: {"N": str(past + 50)}, Attribute.SLIDE_AFTER: {"N": str(past)}})
+    raw.put({**metadata, Attribute.TTL: {"N": str(past + 90)}, Attribute.SLIDE_AFTER: {"N": str(past)}})
+    began = int(time.time())
     session = read(api, session_id)
-    assert session["ttl"] == pytest.approx(time.time() + 100, abs=5)
+    assert began <= session["ttl"] - 100 <= time.time()
     assert session["version"] == 2
 
 
@@ -132,7 +133,7 @@ def test_no_use_moves_the_end_past_the_longest_life(api: Acting, raw: RawTable) 
     metadata = raw.metadata(session_id)
     assert metadata is not None
     past = int(time.time()) - 1
-    raw.put({**metadata, Attribute.TTL: {"N": str(past + 20)}, Attribute.SLIDE_AFTER: {"N": str(past)}})
+    raw.put({**metadata, Attribute.TTL: {"N": str(past + 90)}, Attribute.SLIDE_AFTER: {"N": str(past)}})
     session = read(api, session_id)
     assert session["expiresAt"] == session["maxExpiresAt"]
     assert session["ttl"] == int(metadata[Attribute.MAX_EXPIRES_AT]["N"])

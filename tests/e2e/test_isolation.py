@@ -29,22 +29,27 @@ VARYING: Final = frozenset({"date", "x-amzn-requestid", "x-amz-request-id", "x-a
 
 CALL_ID: Final = "c1"
 CHECKPOINTS: Final[dict[str, str]] = {}
-"""By session, as they are made: an id is of the time when it is."""
+"""By session, as they are made."""
 
-BODIES: Final[Mapping[str, Any]] = {
-    "replaceState": {"stolen": True},
-    "changeState": {"set": {"stolen": True}},
-    "moveSession": {"to": "closing"},
-    "appendMessages": {"messages": [{"content": "stolen", "messageId": message_id()}]},
-    "addCheckpoint": {"data": "stolen", "checkpointId": message_id()},
-    "recordToolCall": tool_call(),
-    "beginToolCall": running_call("stranger"),
-    "completeToolCall": {"fence": 1, "output": {"hits": 3}},
-    "failToolCall": {"fence": 1, "error": 1},
-    "extendToolCall": {"fence": 1, "leaseSeconds": 9},
-    "reconcileToolCall": {"outcome": "retry"},
-}
-"""A valid body for each operation on a session that takes one, by its id in the document."""
+
+def bodies() -> Mapping[str, Any]:
+    """A valid body for each operation on a session that takes one, by its id in the document.
+
+    Made anew for each test: an id is of the time when it is.
+    """
+    return {
+        "replaceState": {"stolen": True},
+        "changeState": {"set": {"stolen": True}},
+        "moveSession": {"to": "closing"},
+        "appendMessages": {"messages": [{"content": "stolen", "messageId": message_id()}]},
+        "addCheckpoint": {"data": "stolen", "checkpointId": message_id()},
+        "recordToolCall": tool_call(),
+        "beginToolCall": running_call("stranger"),
+        "completeToolCall": {"fence": 1, "output": {"hits": 3}},
+        "failToolCall": {"fence": 1, "error": 1},
+        "extendToolCall": {"fence": 1, "leaseSeconds": 9},
+        "reconcileToolCall": {"outcome": "retry"},
+    }
 
 
 class Operation(NamedTuple):
@@ -113,7 +118,7 @@ def strangers(deployed: LiveStack, victim: Acting) -> dict[str, Any]:
 
 
 def test_every_operation_on_a_session_that_takes_a_body_has_one_here() -> None:
-    assert {operation.name for operation in OPERATIONS if operation.takes_body} == set(BODIES)
+    assert {operation.name for operation in OPERATIONS if operation.takes_body} == set(bodies())
 
 
 @pytest.mark.parametrize(
@@ -132,7 +137,7 @@ def test_a_stranger_learns_nothing_and_changes_nothing(
     target = operation.path.replace("{toolCallId}", CALL_ID)
     target = target.replace("{checkpointId}", CHECKPOINTS[session_id])
     assert target.count("{") == 1
-    body = BODIES[operation.name] if operation.takes_body else None
+    body = bodies()[operation.name] if operation.takes_body else None
     refusals = {404, 428} if operation.name == "replaceState" and not headers else {404}
     before = raw.partition(session_id), raw_audit.partition(session_id)
     for stranger in strangers.values():

@@ -79,7 +79,7 @@ def test_a_closing_session_takes_no_write_but_a_touch(api: Acting, raw: RawTable
 
 
 def test_a_closed_session_stays_readable_for_a_day(api: Acting) -> None:
-    session_id = create_in(api, "closing", idleTimeout=10, maxLifetime=7_776_000)
+    session_id = create_in(api, "closing", idleTimeout=60, maxLifetime=7_776_000)
     append_status = api.call("POST", f"/sessions/{session_id}/status", {"to": "closed"})
     assert append_status.status == 200
     assert append_status.json["ttl"] == pytest.approx(time.time() + 86_400, abs=30)

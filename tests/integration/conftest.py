@@ -11,11 +11,12 @@ from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.ports import Storage
 from session_store.settings import Settings
-from session_store.storage.integrations.aws_clients import aws_session, dynamodb_client
+from session_store.storage.integrations.aws_clients import aws_session
 from session_store.storage.memory.storage import memory_storage
 from session_store.store import Store, store_on
 from tests.support.faults import Spending, watch_spending
-from tests.support.samples import REGION, settings
+from tests.support.patient import patient_dynamodb
+from tests.support.samples import settings
 from tests.support.tables import create_tables
 from tests.support.workers import Worker
 from tests.support.world import SettableClock
@@ -40,7 +41,7 @@ def dynamodb(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> "DynamoDBCl
     for name, value in emulator.environment.items():
         monkeypatch.setenv(name, value)
     aws_session.cache_clear()
-    return dynamodb_client(region=REGION)
+    return patient_dynamodb()
 
 
 @pytest.fixture
@@ -87,4 +88,4 @@ def worker(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) -
 def other(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) -> Worker:
     """Nothing ever happens to this one. It knows where the emulator is from ``dynamodb``."""
     del dynamodb
-    return Worker(dynamodb_client(region=REGION), tables, clock)
+    return Worker(patient_dynamodb(), tables, clock)

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-import time
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,12 @@ from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.errors import FencedError, InProgressError, OutcomeUnknownError
 from session_store.settings import Settings
-from session_store.storage.integrations.aws_clients import dynamodb_client
 from session_store.store import Store, store_on
 from tests.support.crowd import at_once
 from tests.support.faults import EVERY_WRITE, crash_at
 from tests.support.losses import losses_of
-from tests.support.samples import ALICE, REGION
+from tests.support.patient import patient_dynamodb
+from tests.support.samples import ALICE
 from tests.support.work import KINDS, Once, given, once
 from tests.support.world import SettableClock
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 WORKERS = 32
 LEASE_AND_MARGIN = 64
-PATIENCE = 30
+PATIENCE = 60
 
 
 class DeadError(BaseException):
@@ -47,7 +47,7 @@ def store(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) ->
 def elsewhere(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock) -> Store:
     """Nothing ever happens to its client. It knows where the emulator is from ``dynamodb``."""
     del dynamodb
-    return store_on(dynamodb_storage(tables, dynamodb_client(region=REGION), Deadline()), tables, clock=clock)
+    return store_on(dynamodb_storage(tables, patient_dynamodb(), Deadline()), tables, clock=clock)
 
 
 @pytest.fixture(params=KINDS)
@@ -83,16 +83,14 @@ def test_of_many_workers_that_do_not_wait_one_does_the_work(work: Once) -> None:
     def attempt(number: int) -> Any:
         try:
             with work.block() as mine:
-                everybody.add(number)
-                while len(everybody) < WORKERS:
-                    time.sleep(0.01)
+                assert all(refused.acquire(timeout=PATIENCE) for _ in range(WORKERS - 1))
                 mine.complete(number)
         except InProgressError as error:
-            everybody.add(number)
+            refused.release()
             return error
         return mine.output
 
-    everybody: set[int] = set()
+    refused = threading.Semaphore(0)
     answers = at_once(WORKERS, attempt)
     assert len([answer for answer in answers if isinstance(answer, InProgressError)]) == WORKERS - 1
 

@@ -18,11 +18,11 @@ from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.payloads import INLINE_LIMIT
 from session_store.settings import Settings
 from session_store.storage.dynamodb.attempts import Attempts
-from session_store.storage.integrations.aws_clients import aws_client
 from session_store.storage.integrations.payload_bucket import PayloadBucket
 from session_store.store import Store, store_on
 from tests.support.faults import lose_first_answer
-from tests.support.samples import ALICE, REGION, kept
+from tests.support.patient import patient_s3
+from tests.support.samples import ALICE, kept
 from tests.support.world import SettableClock
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ class Scene:
 def s3(dynamodb: "DynamoDBClient") -> "S3Client":
     """The product's client of the emulator that ``dynamodb`` has told the environment of."""
     del dynamodb
-    client: S3Client = aws_client("s3", region=REGION, attempts=1)
-    return client
+    return patient_s3()
 
 
 @pytest.fixture

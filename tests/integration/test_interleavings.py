@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, Phase
+from hypothesis import Phase
 from hypothesis import settings as profile
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -19,13 +19,7 @@ from tests.support.world import SettableClock
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
-FEW = profile(
-    max_examples=12,
-    stateful_step_count=25,
-    deadline=None,
-    phases=[Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow],
-)
+FEW = profile(max_examples=12, stateful_step_count=25, phases=[Phase.generate])
 
 
 @pytest.fixture

@@ -26,13 +26,13 @@ from session_store.services.tool_calls.record import FinishedCall
 from session_store.services.tool_calls.requests import Outcome
 from session_store.settings import Settings
 from session_store.storage.dynamodb.attempts import Attempts
-from session_store.storage.integrations.aws_clients import aws_client
 from session_store.storage.integrations.payload_bucket import PayloadBucket
 from session_store.storage.memory.surroundings import MemoryPayloads
 from session_store.store import Store, store_on
 from tests.support.ended import Surroundings, an_end
 from tests.support.faults import Spending, crash_at, lose_every_answer, lose_first_answer, watch_spending
-from tests.support.samples import ALICE, NOW_MS, REGION, kept, recorded
+from tests.support.patient import patient_s3
+from tests.support.samples import ALICE, NOW_MS, kept, recorded
 from tests.support.world import SettableClock
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ class CrashError(BaseException):
 def s3(dynamodb: "DynamoDBClient") -> "S3Client":
     """The product's client of the emulator that ``dynamodb`` has told the environment of."""
     del dynamodb
-    client: S3Client = aws_client("s3", region=REGION, attempts=1)
-    return client
+    return patient_s3()
 
 
 @pytest.fixture

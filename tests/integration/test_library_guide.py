@@ -135,7 +135,7 @@ def test_a_worker_killed_after_the_charge_is_followed_by_one_that_does_not_charg
         env={**emulator.environment, "PYTHONPATH": "lambdas:clients:."},
         cwd=ROOT,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert killed.returncode == -signal.SIGKILL
     assert len(payments.charges()) == 1

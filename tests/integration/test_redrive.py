@@ -1,6 +1,5 @@
 """Dead letters of a real stream in real queues: exactly what they point at is done again."""
 
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -191,11 +190,12 @@ def test_a_letter_in_the_hands_of_one_who_died_comes_back(places: Places, consum
     session = a_session()
     storage.sessions.create(session)
     places.discard(places.records())
-    (held,) = places.queue(QueueName.STREAM).receive(most=1, hidden=1)
+    queue = places.queue(QueueName.STREAM)
+    (held,) = queue.receive(most=1, hidden=600)
     office = places.dead_letters(consumer=consumer)
     office.replays.run(held.contents)  # type: ignore[arg-type] # a range: the test sent it
     assert places.redrive(consumer=consumer).letters == ()
-    time.sleep(1.1)
+    queue.release([held])
     (again,) = places.redrive(consumer=consumer).letters
     assert (again.message_id, again.outcome) == (held.message_id, Outcome.REPLAYED)
     assert len(trail(places, session.session_id)) == 1

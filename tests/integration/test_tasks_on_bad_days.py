@@ -11,7 +11,6 @@ from session_store.domain.task import TaskKind, TaskStatus
 from session_store.errors import FencedError, PayloadTooLargeError, StoreError, ThrottledError
 from session_store.services.tool_calls.requests import SessionChange
 from session_store.settings import Settings
-from session_store.storage.integrations.aws_clients import dynamodb_client
 from session_store.store import Store
 from tests.support.call_samples import FOUND, RUN
 from tests.support.crowd import at_once
@@ -26,8 +25,9 @@ from tests.support.faults import (
     throttled,
     token_used,
 )
+from tests.support.patient import patient_dynamodb
 from tests.support.queue_workers import AFTER, QueueWorker
-from tests.support.samples import ALICE, REGION, kept
+from tests.support.samples import ALICE, kept
 from tests.support.workers import CrashError
 from tests.support.world import SettableClock
 
@@ -54,7 +54,7 @@ def process(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock, 
 def other(dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock, queue: str) -> QueueWorker:
     """Nothing ever happens to this one. It knows where the emulator is from ``dynamodb``."""
     del dynamodb
-    return QueueWorker(dynamodb_client(region=REGION), tables, clock, queue)
+    return QueueWorker(patient_dynamodb(), tables, clock, queue)
 
 
 def crashes(process: QueueWorker, call: Callable[[], object], *, after: bool, number: int = 0) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from local.authorization_server import FORM, MAX_BYTES, authorization_server
-from local.loopback import HOST, PortError
+from local.loopback import HOST, PortError, free_port
 from session_store.domain.credential import Credential
 from session_store.storage.integrations.revocation_endpoint import RevocationEndpoint
 from session_store.storage.memory.surroundings import MemorySecrets
@@ -120,7 +120,8 @@ def test_only_post_revokes_and_nothing_else_is_there(url: str) -> None:
 
 
 def test_it_listens_on_loopback_alone_and_ends_with_its_block(file: Path, said: list[str]) -> None:
-    with authorization_server(port=0, file=file, say=said.append) as url:
+    # Nobody else may be found at the port once it is free again.
+    with authorization_server(port=free_port(), file=file, say=said.append) as url:
         address = urlsplit(url)
         assert address.hostname == HOST
         # An address of this machine that only a server on all of them would answer at.

@@ -20,7 +20,7 @@ from session_store.domain.credential import secret_name
 from tests.support.calls import append, create, tool_call
 from tests.support.local_run import local_run, said
 
-PATIENCE: Final = 90.0
+PATIENCE: Final = 240.0
 REFERENCE: Final = "github/token"
 TOKEN: Final = "the token of an ended session"
 TENANT: Final = "tenant-a"

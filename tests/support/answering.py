@@ -1,7 +1,6 @@
 """A server on loopback that answers as it is told and keeps what it was asked."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,14 +26,20 @@ class Received:
 
 @dataclass(kw_only=True)
 class AnsweringServer:
-    """Answers ``status`` and ``body``, after ``delay`` seconds, with ``headers``."""
+    """Answers ``status`` and ``body`` with ``headers``, once it is ``ready`` to."""
 
     url: str = ""
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
-    delay: float = 0.0
     received: list[Received] = field(default_factory=list)
+    asked: threading.Event = field(default_factory=threading.Event)
+    """Set once something is received: later than a caller may have given up."""
+
+    ready: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.ready.set()
 
 
 ServerT = TypeVar("ServerT", bound=AnsweringServer)
@@ -49,7 +54,8 @@ def answering(state: ServerT, *, path: str) -> Iterator[ServerT]:
             body = self.rfile.read(int(self.headers.get("content-length", "0")))
             fields = {name.lower(): value for name, value in self.headers.items()}
             state.received.append(Received(path=self.path, headers=fields, body=body))
-            time.sleep(state.delay)
+            state.asked.set()
+            state.ready.wait()
             self.send_response(state.status)
             for name, value in {**state.headers, "content-length": str(len(state.body))}.items():
                 self.send_header(name, value)
@@ -72,6 +78,7 @@ def answering(state: ServerT, *, path: str) -> Iterator[ServerT]:
     try:
         yield state
     finally:
+        state.ready.set()
         server.shutdown()
         server.server_close()
         thread.join()

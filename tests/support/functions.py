@@ -21,13 +21,17 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
 }
 
-NUMBERS: Final = itertools.count()
-"""Of the loggers: one name is one logger, which writes to where it was first made."""
+_numbers = itertools.count()
+
+
+def logger_name(package: str) -> str:
+    """Another each time: one name is one logger of the process, which writes to where it was first made."""
+    return f"{package}-{next(_numbers)}"
 
 
 def load(monkeypatch: pytest.MonkeyPatch, package: str, **environment: str) -> Any:
     """The handler's module, as a new process would import it."""
-    named = {"POWERTOOLS_SERVICE_NAME": f"{package}-{next(NUMBERS)}"}
+    named = {"POWERTOOLS_SERVICE_NAME": logger_name(package)}
     for name, value in {**ENVIRONMENT, **named, **environment}.items():
         monkeypatch.setenv(name, value)
     module = f"{package}.handler"

@@ -15,7 +15,7 @@ from local.emulator import ROOT
 from local.loopback import free_port
 
 LOG: Final = "run.log"
-START_SECONDS: Final = 180
+START_SECONDS: Final = 600
 STOP_SECONDS: Final = 60
 POLL: Final = 0.1
 

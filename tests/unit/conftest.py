@@ -1,13 +1,9 @@
-"""One Hypothesis profile for the folder, and a world for each test."""
+"""A world for each test."""
 
 import pytest
 from aws_lambda_powertools import Metrics
-from hypothesis import settings
 
 from tests.support.world import World
-
-settings.register_profile("unit", deadline=None, max_examples=100)
-settings.load_profile("unit")
 
 
 @pytest.fixture

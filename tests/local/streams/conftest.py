@@ -20,7 +20,7 @@ from local.streams.runner import Intervals
 from local.streams.templates import keep_templates, read_stacks, without_stream_mappings
 
 STACK: Final = "stream-delivery"
-WAIT_SECONDS: Final = 30
+WAIT_SECONDS: Final = 120
 INTERVALS: Final = Intervals(
     shards=0.2, sweep=0.2, restart=0.2, reading=Pauses(poll=0.05, first_retry=0.01, longest_retry=0.05)
 )
@@ -150,8 +150,8 @@ class Application:
         found: list[Any] = []
 
         def enough() -> bool:
-            lines = file.read_text().splitlines() if file.exists() else []
-            records = [json.loads(line) for line in lines]
+            whole, _, _begun = file.read_text().rpartition("\n") if file.exists() else ("", "", "")
+            records = [json.loads(line) for line in whole.splitlines()]
             found[:] = [record for record in records if record["dynamodb"]["Keys"]["pk"] == {"S": pk}]
             return len(found) >= count
 
@@ -203,7 +203,7 @@ def deploy_application(emulator: Emulator, tmp_path: Path) -> Application:
         StackName=name, TemplateBody=json.dumps(remaining), Capabilities=["CAPABILITY_IAM"]
     )
     cloudformation.get_waiter("stack_create_complete").wait(
-        StackName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 30}
+        StackName=name, WaiterConfig={"Delay": 1, "MaxAttempts": WAIT_SECONDS}
     )
     resources = {
         resource["LogicalResourceId"]: resource["PhysicalResourceId"]

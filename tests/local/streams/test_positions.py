@@ -59,5 +59,5 @@ def test_who_asks_while_a_deletion_is_under_way_waits_for_its_note(tmp_path: Pat
         asking.join(0.05)
         assert answers == []
         note(STREAM, "7")
-    asking.join(5)
+    asking.join(60)
     assert answers == [True]

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from local.streams.reader import UnreachedError
@@ -56,7 +56,6 @@ class Modelled:
         return Answer(request_id="request", payload=json.dumps(failures).encode())
 
 
-@settings(deadline=None)
 @given(
     plan=functions(),
     batch_size=st.integers(1, 15),

@@ -20,7 +20,7 @@ from tests.support.streams import STREAM_ARN, record
 FAST = Intervals(
     shards=0.01, sweep=0.01, restart=0.01, reading=Pauses(poll=0.005, first_retry=0.005, longest_retry=0.01)
 )
-WAIT_SECONDS = 10
+WAIT_SECONDS = 60
 
 
 class Counting:

@@ -12,6 +12,7 @@ import pytest
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from session_store.errors import ConfigurationError
+from tests.support.functions import logger_name
 from tests.support.gateway import REQUEST_ID, rest_event
 
 ENVIRONMENT = {
@@ -23,7 +24,6 @@ ENVIRONMENT = {
     "SESSION_REGIONS": "us-east-1",
     "STATUS_SHARDS": "4",
     "AUDIT_RETENTION_DAYS": "90",
-    "POWERTOOLS_SERVICE_NAME": "session-api",
     "POWERTOOLS_METRICS_NAMESPACE": "SessionStore",
 }
 
@@ -42,7 +42,7 @@ class Context(LambdaContext):
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    for name, value in ENVIRONMENT.items():
+    for name, value in {**ENVIRONMENT, "POWERTOOLS_SERVICE_NAME": logger_name("session-api")}.items():
         monkeypatch.setenv(name, value)
     sys.modules.pop("session_api.handler", None)
     yield monkeypatch

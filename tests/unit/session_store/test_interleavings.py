@@ -63,4 +63,4 @@ class InMemory(Interleavings):
 
 
 TestInterleavings = InMemory.TestCase
-TestInterleavings.settings = profile(max_examples=80, stateful_step_count=30, deadline=None)
+TestInterleavings.settings = profile(max_examples=80, stateful_step_count=30)

@@ -179,4 +179,4 @@ class ClaimMachine(RuleBasedStateMachine):
 
 
 TestClaimMachine = ClaimMachine.TestCase
-TestClaimMachine.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestClaimMachine.settings = settings(max_examples=150, stateful_step_count=40)

@@ -284,7 +284,7 @@ def test_a_cancelled_task_leaves_the_claim_as_a_death_does(world: World, kind: s
             await asyncio.sleep(60)
 
         task = asyncio.create_task(work.ran(body, failures=(Exception,)))
-        await asyncio.wait_for(begun.wait(), 10)
+        await asyncio.wait_for(begun.wait(), 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -173,4 +173,4 @@ class QueueMachine(RuleBasedStateMachine):
 
 
 TestQueueMachine = QueueMachine.TestCase
-TestQueueMachine.settings = hypothesis_settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestQueueMachine.settings = hypothesis_settings(max_examples=60, stateful_step_count=30)
