@@ -9,7 +9,7 @@ import gc
 gc.disable()
 
 
-def done() -> None:
+def finish() -> None:
     """What is there stays, and is never looked at again; what requests make is collected as ever."""
     gc.freeze()
     gc.enable()

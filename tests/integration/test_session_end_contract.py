@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from local.ear import Ear, HeardEvent
 from local.emulator import Emulator
 from session_store.domain.erasure import Erasure
-from session_store.domain.expiry_mark import ExpiryMark, marked
+from session_store.domain.expiry_mark import ExpiryMark, apply_mark
 from session_store.domain.notice import MAX_NOTICES, Notice, session_ended
 from session_store.domain.page import PageRequest
 from session_store.domain.session import Author, Session, Status
@@ -53,7 +53,7 @@ def test_a_mark_is_set_once_and_leaves_the_version(storage: Storage) -> None:
     assert storage.sessions.mark_warned(a_mark(session))
     assert not storage.sessions.mark_warned(a_mark(session))
     after = storage.sessions.read(session.session_id)
-    assert after == marked(session, a_mark(session))
+    assert after == apply_mark(session, a_mark(session))
     assert (after.warned_ttl, after.version, after.updated_by) == (session.ttl, session.version, WATCH)
 
 

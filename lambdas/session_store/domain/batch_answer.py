@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def failed_places(payload: bytes, sequence_numbers: Sequence[str]) -> tuple[int, ...]:
+def failed_positions(payload: bytes, sequence_numbers: Sequence[str]) -> tuple[int, ...]:
     """The places in the batch of the records that failed, in order; none where all of it succeeded.
 
     AWS documents as success an empty or null response or list, as failure of the whole batch an identifier

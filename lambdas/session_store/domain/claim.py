@@ -11,7 +11,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from session_store.domain.session import Author, Owner
-from session_store.domain.times import MILLIS, is_over
+from session_store.domain.times import MILLIS, is_expired
 from session_store.errors import IdempotencyMismatchError, InProgressError
 
 DAY: Final = 86_400
@@ -19,7 +19,7 @@ MIN_LEASE: Final = 1
 MAX_LEASE: Final = 3600
 """Seconds that a lease may last before a heartbeat renews it."""
 
-SKEW_MARGIN_MS: Final = 4000
+LEASE_SKEW_MARGIN_MS: Final = 4000
 """How far two clocks may differ: as long after its end a lease still counts as running."""
 
 
@@ -50,7 +50,7 @@ class Leased(Struct, frozen=True, kw_only=True):
     outcome_hash: str = ""
 
     @property
-    def in_hand(self) -> bool:
+    def is_held(self) -> bool:
         """Whether an attempt is at it, its lease over or not."""
         raise NotImplementedError
 
@@ -59,8 +59,8 @@ class Leased(Struct, frozen=True, kw_only=True):
         """Whether nothing more comes of it."""
         raise NotImplementedError
 
-    def is_gone(self, now_ms: int) -> bool:
-        return self.ttl is not None and is_over(self.ttl, now_ms)
+    def is_expired(self, now_ms: int) -> bool:
+        return self.ttl is not None and is_expired(self.ttl, now_ms)
 
 
 class LeasedClaim(Leased, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ class LeasedClaim(Leased, frozen=True, kw_only=True):
     attempt_id: str
 
     @property
-    def in_hand(self) -> bool:
+    def is_held(self) -> bool:
         return self.status is ClaimStatus.IN_PROGRESS
 
     @property
@@ -121,18 +121,18 @@ class Step(Struct, Generic[ClaimT], frozen=True, kw_only=True):
 
 
 def standing(held: Leased | None, *, now_ms: int) -> Standing:
-    if held is None or held.is_gone(now_ms):
+    if held is None or held.is_expired(now_ms):
         return Standing.ABSENT
     if held.is_settled:
         return Standing.SETTLED
-    if held.in_hand and not lease_over(held.lease_until_ms, now_ms):
+    if held.is_held and not lease_expired(held.lease_until_ms, now_ms):
         return Standing.RUNNING
     return Standing.AVAILABLE if held.retry_safe else Standing.UNKNOWN
 
 
-def lease_over(lease_until_ms: int, now_ms: int) -> bool:
+def lease_expired(lease_until_ms: int, now_ms: int) -> bool:
     """Whether a lease is over by every clock: some may be ahead of the one that granted it."""
-    return now_ms >= lease_until_ms + SKEW_MARGIN_MS
+    return now_ms >= lease_until_ms + LEASE_SKEW_MARGIN_MS
 
 
 def next_fence(previous: int, now_ms: int) -> int:
@@ -147,7 +147,7 @@ def claim_ttl(*, lease_until_ms: int, at_least: int = 0) -> int:
 
 def admits(held: Leased | None, guard: ClaimGuard) -> bool:
     """Whether what is there is what the guard asks for."""
-    if held is None or held.is_gone(guard.now_ms):
+    if held is None or held.is_expired(guard.now_ms):
         return guard.fence is None
     return (
         held.status == guard.status
@@ -156,7 +156,7 @@ def admits(held: Leased | None, guard: ClaimGuard) -> bool:
     )
 
 
-def untouched(held: Leased, now_ms: int) -> ClaimGuard:
+def guard_unchanged(held: Leased, now_ms: int) -> ClaimGuard:
     """A heartbeat meanwhile would show that the lease is not over after all."""
     return ClaimGuard(now_ms=now_ms, fence=held.fence, lease_until_ms=held.lease_until_ms, status=held.status)
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from session_store.domain.claim import (
-    SKEW_MARGIN_MS,
+    LEASE_SKEW_MARGIN_MS,
     BegunT,
     ClaimGuard,
     ClaimStatus,
@@ -18,9 +18,9 @@ from session_store.domain.claim import (
     Leased,
     Standing,
     Step,
+    guard_unchanged,
     next_fence,
     standing,
-    untouched,
 )
 from session_store.domain.session import Author
 from session_store.domain.times import MILLIS, iso
@@ -55,7 +55,7 @@ def begun(fresh: BegunT, held: BegunT | None, *, now_ms: int) -> Step[BegunT]:
         return _asked_again(held, fresh, now_ms)
     check_may_retry(held, now_ms=now_ms)
     taken = replace(fresh, fence=next_fence(held.fence, now_ms), started_at=held.started_at)
-    return Step(claim=taken, guard=untouched(held, now_ms))
+    return Step(claim=taken, guard=guard_unchanged(held, now_ms))
 
 
 def _asked_again(held: BegunT, fresh: BegunT, now_ms: int) -> Step[BegunT]:
@@ -63,7 +63,7 @@ def _asked_again(held: BegunT, fresh: BegunT, now_ms: int) -> Step[BegunT]:
     if held.lease_until_ms > now_ms:
         return Step(claim=held, guard=None)
     renewed = replace(held, lease_until_ms=fresh.lease_until_ms, ttl=max(held.ttl, fresh.ttl))
-    return Step(claim=renewed, guard=untouched(held, now_ms))
+    return Step(claim=renewed, guard=guard_unchanged(held, now_ms))
 
 
 def check_may_retry(held: Leased, *, now_ms: int) -> None:
@@ -98,7 +98,7 @@ def extended(
         return Step(claim=current, guard=None)
     ends = current.ttl if current.ttl is None or ttl is None else max(current.ttl, ttl)
     longer = replace(current, lease_until_ms=lease_until_ms, ttl=ends, author=author)
-    return Step(claim=longer, guard=untouched(current, now_ms))
+    return Step(claim=longer, guard=guard_unchanged(current, now_ms))
 
 
 def settled(
@@ -132,7 +132,7 @@ def overruled(
     """The end that somebody gives it who does not hold it. The fence rises: who did is out in any case."""
     fence = next_fence(held.fence, now_ms)
     after = replace(held, status=status, outcome_hash=outcome_hash, fence=fence, author=author)
-    return Step(claim=after, guard=untouched(held, now_ms))
+    return Step(claim=after, guard=guard_unchanged(held, now_ms))
 
 
 def reconciled(
@@ -168,7 +168,7 @@ def reconciled(
     if status is not None:
         return overruled(current, status=status, outcome_hash=outcome_hash, author=author, now_ms=now_ms)
     freed = replace(current, retry_safe=True, fence=next_fence(current.fence, now_ms), author=author)
-    return Step(claim=freed, guard=untouched(current, now_ms))
+    return Step(claim=freed, guard=guard_unchanged(current, now_ms))
 
 
 def _there(held: ClaimT | None) -> ClaimT:
@@ -180,12 +180,12 @@ def _there(held: ClaimT | None) -> ClaimT:
 def _held_by(held: ClaimT | None, fence: int, now_ms: int) -> ClaimT:
     """The claim, if it is in progress and the fence is its current one."""
     current = _there(None if standing(held, now_ms=now_ms) is Standing.ABSENT else held)
-    if not current.in_hand or current.fence != fence:
+    if not current.is_held or current.fence != fence:
         raise FencedError
     return current
 
 
 def _in_progress(held: Leased, now_ms: int) -> InProgressError:
     """Tells when the lease ends, if nothing renews it, and how long it is until another may try."""
-    left = -(-(held.lease_until_ms + SKEW_MARGIN_MS - now_ms) // MILLIS)
+    left = -(-(held.lease_until_ms + LEASE_SKEW_MARGIN_MS - now_ms) // MILLIS)
     return InProgressError(leaseUntil=iso(held.lease_until_ms), retryAfter=max(1, left))

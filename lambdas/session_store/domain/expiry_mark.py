@@ -15,7 +15,7 @@ class ExpiryMark(Struct, frozen=True, kw_only=True):
     author: Author
 
 
-def marks(session: Session | None, mark: ExpiryMark) -> bool:
+def admits_mark(session: Session | None, mark: ExpiryMark) -> bool:
     """Whether the session still ends when the warning said, here is its home, and it has no such mark."""
     return (
         session is not None
@@ -25,6 +25,6 @@ def marks(session: Session | None, mark: ExpiryMark) -> bool:
     )
 
 
-def marked(session: Session, mark: ExpiryMark) -> Session:
+def apply_mark(session: Session, mark: ExpiryMark) -> Session:
     """What an admitted mark makes of the session."""
     return replace(session, warned_ttl=mark.ttl, updated_by=mark.author, write_region=mark.region)

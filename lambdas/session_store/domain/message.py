@@ -28,7 +28,7 @@ class Message(Struct, frozen=True, kw_only=True):
     author: Author
 
 
-def off_clock(message_id: str, now_ms: int) -> bool:
+def is_off_clock(message_id: str, now_ms: int) -> bool:
     """Whether the id's time is more than five minutes off, so that it would sort far from its neighbours."""
     return abs(message_time(message_id) - now_ms) > CLOCK_TOLERANCE_MS
 
@@ -37,8 +37,8 @@ def check_on_clock(message_id: str, now_ms: int, *, path: str) -> None:
     """Pass where an id may be one of something new.
 
     Raises:
-        InvalidRequestError: its time is ``off_clock``.
+        InvalidRequestError: its time is ``is_off_clock``.
     """
-    if off_clock(message_id, now_ms):
+    if is_off_clock(message_id, now_ms):
         detail = f"The time in a new id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
         raise InvalidRequestError(detail, path=path)

@@ -38,14 +38,14 @@ def event_id(name: NoticeName, *facts: JsonValue) -> str:
     return hashlib.sha256(encode([name.value, *facts])).hexdigest()[:32]
 
 
-def ended_id(session_id: str) -> str:
+def session_ended_id(session_id: str) -> str:
     """A session ends once, so its id is enough."""
     return event_id(NoticeName.SESSION_ENDED, session_id)
 
 
 def session_ended(end: SessionEnd, summary: Mapping[str, JsonValue], *, region: str) -> Notice:
     """``summary`` is what the audit trail says of the end."""
-    identity = ended_id(end.session_id)
+    identity = session_ended_id(end.session_id)
     return Notice(
         name=NoticeName.SESSION_ENDED,
         event_id=identity,

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import JsonValue
-from session_store.domain.times import is_over, seconds
+from session_store.domain.times import is_expired, seconds
 from session_store.domain.window import Window, window_from
 from session_store.errors import SessionClosedError, SessionNotFoundError
 
@@ -104,18 +104,18 @@ class ExpiringSession(Struct, frozen=True, kw_only=True):
     warned_ttl: int | None = None
 
 
-def readable(session: Session | None, *, owner: Owner, now_ms: int) -> Session:
+def check_readable(session: Session | None, *, owner: Owner, now_ms: int) -> Session:
     """The session, if it is there for this owner now.
 
     Raises:
         SessionNotFoundError: absent, expired, or somebody else's.
     """
-    if session is None or session.owner != owner or is_over(session.ttl, now_ms):
+    if session is None or session.owner != owner or is_expired(session.ttl, now_ms):
         raise SessionNotFoundError
     return session
 
 
-def writable(session: Session) -> Session:
+def check_writable(session: Session) -> Session:
     """The session, if it takes anything new.
 
     Raises:

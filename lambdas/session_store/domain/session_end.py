@@ -5,7 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from session_store.domain.session import Owner
-from session_store.domain.times import is_over
+from session_store.domain.times import is_expired
 
 
 class EndReason(StrEnum):
@@ -15,7 +15,7 @@ class EndReason(StrEnum):
 
 def end_reason(*, by_service: bool, ttl: int, removed_at_ms: int) -> EndReason:
     """Expiry is DynamoDB's own removal, or any after the item's time: replicas lose the identity."""
-    expired = by_service or is_over(ttl, removed_at_ms)
+    expired = by_service or is_expired(ttl, removed_at_ms)
     return EndReason.EXPIRED if expired else EndReason.DELETED
 
 

@@ -18,10 +18,10 @@ from session_store.domain.session import (
     Owner,
     Session,
     Status,
-    readable,
+    check_readable,
 )
-from session_store.domain.state_operations import StateOperations, applied, type_violation
-from session_store.domain.times import is_over, seconds
+from session_store.domain.state_operations import StateOperations, apply_operations, type_violation
+from session_store.domain.times import is_expired, seconds
 from session_store.errors import (
     InvalidTransitionError,
     MisdirectedError,
@@ -128,7 +128,7 @@ def _type_violation(state: Mapping[str, JsonValue], change: Change | None) -> St
 
 def _there(session: Session | None, guard: Guard) -> Session:
     """A session that was used and ends later than the write expects is none of those it is for."""
-    current = readable(session, owner=guard.owner, now_ms=guard.now_ms)
+    current = check_readable(session, owner=guard.owner, now_ms=guard.now_ms)
     if guard.ends_by is not None and current.ttl > guard.ends_by:
         raise SessionNotFoundError
     return current
@@ -150,16 +150,16 @@ def already_done(session: Session, write: SessionWrite) -> bool:
         isinstance(write.change, Transition)
         and session.status == write.change.to
         and session.owner == write.guard.owner
-        and not is_over(session.ttl, write.guard.now_ms)
+        and not is_expired(session.ttl, write.guard.now_ms)
     )
 
 
-def closed_until(now_ms: int) -> int:
+def closed_session_ttl(now_ms: int) -> int:
     """The epoch second until which a session closed now stays readable, if its longest life allows."""
     return seconds(now_ms) + CLOSED_RETENTION
 
 
-def changed(session: Session, write: SessionWrite) -> Session:
+def apply_write(session: Session, write: SessionWrite) -> Session:
     """What an admitted write makes of the session."""
     after = replace(
         session,
@@ -173,19 +173,19 @@ def changed(session: Session, write: SessionWrite) -> Session:
         case ReplaceState(state=state):
             return replace(after, state=state)
         case StateOperations():
-            return replace(after, state=applied(session.state, write.change))
+            return replace(after, state=apply_operations(session.state, write.change))
         case Transition(to=Status.CLOSED):
             return replace(
                 after,
                 status=Status.CLOSED,
-                ttl=min(closed_until(write.guard.now_ms), session.max_expires_at),
+                ttl=min(closed_session_ttl(write.guard.now_ms), session.max_expires_at),
             )
         case Transition(to=to):
             return replace(after, status=to)
         case Advance(operations=operations, to=step, ends=ends):
             return replace(
                 after,
-                state=applied(session.state, operations) if operations else session.state,
+                state=apply_operations(session.state, operations) if operations else session.state,
                 status=step or session.status,
                 ttl=ends or session.ttl,
             )

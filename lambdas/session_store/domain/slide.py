@@ -22,7 +22,7 @@ class Slide(Struct, frozen=True, kw_only=True):
     due: bool = True
 
 
-def slides(session: Session | None, slide: Slide) -> bool:
+def admits_slide(session: Session | None, slide: Slide) -> bool:
     """Whether the slide may still be done (another use may have done it meanwhile)."""
     return (
         session is not None
@@ -32,7 +32,7 @@ def slides(session: Session | None, slide: Slide) -> bool:
     )
 
 
-def slid(session: Session, slide: Slide) -> Session:
+def apply_slide(session: Session, slide: Slide) -> Session:
     """What an admitted slide makes of the session."""
     return replace(
         session,

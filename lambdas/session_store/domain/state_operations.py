@@ -27,7 +27,7 @@ class StateOperations(Struct, frozen=True, kw_only=True):
         return not (self.increment or self.append)
 
 
-def checked(operations: StateOperations, *, at: str = "$") -> StateOperations:
+def check_operations(operations: StateOperations, *, at: str = "$") -> StateOperations:
     """The operations, if each key is in one of them and there are 1 to 50 keys; ``at`` is where they stand.
 
     Raises:
@@ -83,7 +83,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
-def applied(state: Mapping[str, JsonValue], operations: StateOperations) -> dict[str, Any]:
+def apply_operations(state: Mapping[str, JsonValue], operations: StateOperations) -> dict[str, Any]:
     """The state after the operations.
 
     Raises:

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Final
 
-from session_store.domain.claim import DAY, SKEW_MARGIN_MS, Leased
+from session_store.domain.claim import DAY, LEASE_SKEW_MARGIN_MS, Leased
 from session_store.domain.json_values import JsonValue
 
 MAX_ATTEMPTS: Final = 5
@@ -90,7 +90,7 @@ class Task(Leased, frozen=True, kw_only=True):
     last_write: str = ""
 
     @property
-    def in_hand(self) -> bool:
+    def is_held(self) -> bool:
         return self.status is TaskStatus.CLAIMED
 
     @property
@@ -98,9 +98,9 @@ class Task(Leased, frozen=True, kw_only=True):
         return self.status not in OPEN
 
 
-def takeable_from(task: Task) -> int:
+def claimable_from(task: Task) -> int:
     """When somebody may take it: a lease that is over must be over by every clock."""
-    return task.lease_until_ms + SKEW_MARGIN_MS if task.in_hand else task.next_at
+    return task.lease_until_ms + LEASE_SKEW_MARGIN_MS if task.is_held else task.next_at
 
 
 def lapses_at(task: Task) -> int | None:
@@ -110,9 +110,9 @@ def lapses_at(task: Task) -> int | None:
     """
     if task.is_settled:
         return None
-    if not task.in_hand:
+    if not task.is_held:
         return task.deadline
-    free = takeable_from(task)
+    free = claimable_from(task)
     if task.attempts >= MAX_ATTEMPTS:
         return free
     return None if task.deadline is None else max(task.deadline, free)

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from session_store.domain.claim import Standing, Step, next_fence, standing, untouched
+from session_store.domain.claim import Standing, Step, guard_unchanged, next_fence, standing
 from session_store.domain.claim_steps import extended, overruled, settled
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
@@ -13,8 +13,8 @@ from session_store.domain.task import (
     TaskKind,
     TaskStatus,
     back_off,
+    claimable_from,
     lapses_at,
-    takeable_from,
 )
 from session_store.domain.times import MILLIS, seconds
 from session_store.errors import AlreadyDecidedError, InvalidTransitionError
@@ -22,7 +22,7 @@ from session_store.errors import AlreadyDecidedError, InvalidTransitionError
 
 def taken(task: Task, *, worker: str, lease_seconds: int, author: Author, now_ms: int) -> Step[Task] | None:
     """The task in the hands of ``worker``; None where it is not to be had now."""
-    free = standing(task, now_ms=now_ms) is Standing.AVAILABLE and now_ms >= takeable_from(task)
+    free = standing(task, now_ms=now_ms) is Standing.AVAILABLE and now_ms >= claimable_from(task)
     if task.kind is not TaskKind.TASK or not free:
         return None
     until = now_ms + lease_seconds * MILLIS
@@ -37,12 +37,10 @@ def taken(task: Task, *, worker: str, lease_seconds: int, author: Author, now_ms
         outcome_hash="",
         author=author,
     )
-    return Step(claim=held, guard=untouched(task, now_ms))
+    return Step(claim=held, guard=guard_unchanged(task, now_ms))
 
 
-def held_longer(
-    task: Task | None, *, fence: int, lease_seconds: int, author: Author, now_ms: int
-) -> Step[Task]:
+def renewed(task: Task | None, *, fence: int, lease_seconds: int, author: Author, now_ms: int) -> Step[Task]:
     """Raises:
     NotFoundError, FencedError
     """
@@ -147,7 +145,7 @@ def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
     return replace(step, claim=replace(step.claim, error={"reason": reason.value}))
 
 
-def by_now(task: Task, now_ms: int) -> Task:
+def as_of(task: Task, now_ms: int) -> Task:
     """The task as everybody is to see it: over where its end has come, written or not."""
     step = lapsed(task, author=task.author, now_ms=now_ms)
     return task if step is None else step.claim

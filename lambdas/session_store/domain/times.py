@@ -43,6 +43,6 @@ def from_iso(text: str) -> int:
     return (since.days * 86_400 + since.seconds) * MILLIS + since.microseconds // MILLIS
 
 
-def is_over(ttl: int, now_ms: int) -> bool:
+def is_expired(ttl: int, now_ms: int) -> bool:
     """Whether something that ends at ``ttl`` (epoch seconds) is gone."""
     return ttl <= seconds(now_ms)

@@ -81,7 +81,7 @@ class Attribute(StrEnum):
     ATTEMPTS = "attempts"
     SESSION_ID = "sessionId"
     DUE_AT = "dueAt"
-    NEXT_AT = "nextAt"
+    CLAIMABLE_FROM = "nextAt"
     """When somebody may take it: of a task that is held, when its lease is over by every clock."""
     DEADLINE = "deadline"
     ENDED_AT = "endedAt"

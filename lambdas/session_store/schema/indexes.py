@@ -30,7 +30,7 @@ KEY_TYPES: Final[dict[Attribute, AttributeType]] = {
     Attribute.HOME_REGION: "S",
     Attribute.LANE: "S",
     Attribute.QUEUE: "S",
-    Attribute.NEXT_AT: "S",
+    Attribute.CLAIMABLE_FROM: "S",
     Attribute.OPEN_IN: "S",
     Attribute.DUE: "S",
     Attribute.DUE_FROM: "S",
@@ -61,7 +61,7 @@ OWNER_INDEX: Final = Index(
 QUEUE_INDEX: Final = Index(
     name="queue-index",
     partition=(Attribute.TENANT, Attribute.HOME_REGION, Attribute.LANE, Attribute.SHARD),
-    sort=(Attribute.QUEUE, Attribute.NEXT_AT),
+    sort=(Attribute.QUEUE, Attribute.CLAIMABLE_FROM),
     projected=(Attribute.CLAIM_STATUS, Attribute.KIND, Attribute.SESSION_ID),
 )
 """A tenant's tasks, lane by lane: in each queue by the time when somebody may take them."""

@@ -8,7 +8,7 @@ from session_store.domain.claim import SETTLED, ClaimStatus, Step, claim_ttl
 from session_store.domain.claim_steps import begun, extended
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
-from session_store.domain.session import Session, Status, author_of, writable
+from session_store.domain.session import Session, Status, author_of, check_writable
 from session_store.domain.tool_call import Claim, ToolCallRecord, lease_until, session_needed_until
 from session_store.errors import (
     OutcomeUnknownError,
@@ -98,7 +98,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             kept = self.access.extend_until(caller, session, until=session_needed_until(claim.lease_until_ms))
         except ThrottledError as error:
             raise OutcomeUnknownError from error
-        return writable(kept)
+        return check_writable(kept)
 
     def _check(self, new: NewCall) -> None:
         check_call_id(new.tool_call_id)

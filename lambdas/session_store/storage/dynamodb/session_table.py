@@ -10,7 +10,7 @@ from session_store.domain.session_write import (
     SessionWrite,
     Transition,
     already_done,
-    closed_until,
+    closed_session_ttl,
     violation,
 )
 from session_store.domain.slide import Slide
@@ -68,7 +68,7 @@ class SessionTable(SessionLists, frozen=True, kw_only=True):
     def write(self, write: SessionWrite) -> Session:
         if isinstance(write.change, StateOperations) and not write.change.repeats_harmlessly:
             return self._transacted(write)
-        ends = closed_until(write.guard.now_ms) if _closes(write) else None
+        ends = closed_session_ttl(write.guard.now_ms) if _closes(write) else None
         try:
             return self._updated(write, ends)
         except ConditionFailedError as failed:

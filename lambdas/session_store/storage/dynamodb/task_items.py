@@ -10,7 +10,7 @@ from typing import Any, Final
 from session_store.domain.claim import ClaimGuard
 from session_store.domain.homes import fnv1a_32
 from session_store.domain.json_values import JsonValue
-from session_store.domain.task import Task, TaskKind, TaskStatus, lapses_at, takeable_from
+from session_store.domain.task import Task, TaskKind, TaskStatus, claimable_from, lapses_at
 from session_store.domain.task_writes import TaskFilter
 from session_store.domain.times import from_iso, iso
 from session_store.schema import TASK_PK_PREFIX, TASK_SK, Attribute, Due, Entity, task_pk
@@ -86,7 +86,7 @@ def task_item(task: Task, *, shards: int) -> Item:
             A.LEASE_UNTIL_MS: task.lease_until_ms,
             A.CREATED_AT: iso(task.created_at),
             A.DUE_AT: iso(task.due_at),
-            A.NEXT_AT: iso(takeable_from(task)),
+            A.CLAIMABLE_FROM: iso(claimable_from(task)),
             A.RETAIN: task.retain,
             A.LAST_WRITE: task.last_write,
             A.HOME_REGION: task.home_region,
@@ -130,7 +130,7 @@ WITHOUT_PAYLOADS: Final = (
     A.SESSION_ID,
     A.CREATED_AT,
     A.DUE_AT,
-    A.NEXT_AT,
+    A.CLAIMABLE_FROM,
     A.DEADLINE,
     A.ENDED_AT,
     A.DECIDED_BY,
@@ -165,7 +165,7 @@ def task_from(item: Item) -> Task:
         session_id=stored.get(A.SESSION_ID),
         created_at=from_iso(stored[A.CREATED_AT]),
         due_at=from_iso(stored[A.DUE_AT]),
-        next_at=held_until if status is TaskStatus.CLAIMED else from_iso(stored[A.NEXT_AT]),
+        next_at=held_until if status is TaskStatus.CLAIMED else from_iso(stored[A.CLAIMABLE_FROM]),
         deadline=_moment(stored.get(A.DEADLINE)),
         ended_at=_moment(stored.get(A.ENDED_AT)),
         decided_by=stored.get(A.DECIDED_BY),

@@ -170,7 +170,7 @@ class _Query(Struct, frozen=True, kw_only=True):
             {
                 **self.values,
                 A.QUEUE: after.queue,
-                A.NEXT_AT: iso(after.at),
+                A.CLAIMABLE_FROM: iso(after.at),
                 A.PK: task_pk(after.task_id),
                 A.SK: TASK_SK,
             }
@@ -189,7 +189,7 @@ def _place_query(tenant: str, queue: str | None, lane: str, place: tuple[str, in
 
 def _entry(stored: dict[str, Any], place: tuple[str, int]) -> Entry:
     return Entry(
-        mark=_mark(stored, place, queue=stored[A.QUEUE], at=stored[A.NEXT_AT]),
+        mark=_mark(stored, place, queue=stored[A.QUEUE], at=stored[A.CLAIMABLE_FROM]),
         status=stored[A.CLAIM_STATUS],
         kind=stored[A.KIND],
         session_id=stored.get(A.SESSION_ID),
@@ -220,4 +220,4 @@ def _may_be(entry: Entry, wanted: TaskFilter) -> bool:
 
 
 def _is_wanted(task: Task, tenant: str, wanted: TaskFilter, now_ms: int) -> bool:
-    return task.tenant == tenant and wanted.takes(task) and not task.is_gone(now_ms)
+    return task.tenant == tenant and wanted.takes(task) and not task.is_expired(now_ms)

@@ -109,7 +109,7 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
                 is_equal(terms, A.LANE, Lane.OPEN),
                 is_equal(terms, A.SHARD, shard),
                 is_equal(terms, A.QUEUE, queue),
-                f"{terms.name(A.NEXT_AT)} <= {terms.value(iso(now_ms))}",
+                f"{terms.name(A.CLAIMABLE_FROM)} <= {terms.value(iso(now_ms))}",
             )
             yield from self._ids(QUEUE_INDEX.name, keys, terms, limit=limit, pages=PAGES)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from session_store.domain.batch_answer import failed_places
+from session_store.domain.batch_answer import failed_positions
 from session_store.domain.json_values import encode
 from session_store.storage.dynamodb.stream_events import sequence_number
 from session_store.storage.integrations.transient_errors import answer_awaited
@@ -23,4 +23,4 @@ class ConsumerFunction(Struct, frozen=True, kw_only=True):
             payload = answer["Payload"].read()
         if answer.get("FunctionError") is not None:
             return tuple(range(len(records)))
-        return failed_places(payload, [sequence_number(record) for record in records])
+        return failed_positions(payload, [sequence_number(record) for record in records])

@@ -7,7 +7,7 @@ from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.page import CheckpointPosition, Page, PageRequest
 from session_store.domain.payload import payload_size
-from session_store.domain.times import is_over
+from session_store.domain.times import is_expired
 from session_store.schema import checkpoint_sk
 from session_store.storage.memory.keyed_sessions import held_key, other_operation
 from session_store.storage.memory.pages import paged
@@ -24,7 +24,7 @@ class MemoryCheckpoints:
         key = checkpoint_sk(checkpoint.namespace, checkpoint.checkpoint_id)
         with self.memory.lock:
             there = self._of(checkpoint.session_id).get(key)
-            if there is not None and not is_over(there.ttl, checkpoint.taken_at):
+            if there is not None and not is_expired(there.ttl, checkpoint.taken_at):
                 return there
             self._of(checkpoint.session_id)[key] = checkpoint
             return None
@@ -49,7 +49,7 @@ class MemoryCheckpoints:
 
     def has(self, session_id: str, namespace: str, checkpoint_id: str, *, now_ms: int) -> bool:
         there = self.read(session_id, namespace, checkpoint_id)
-        return there is not None and not is_over(there.ttl, now_ms)
+        return there is not None and not is_expired(there.ttl, now_ms)
 
     def page(
         self, session_id: str, namespace: str, page: PageRequest[CheckpointPosition]

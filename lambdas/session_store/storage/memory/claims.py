@@ -12,7 +12,7 @@ from session_store.domain.message import Message
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session_write import violation
 from session_store.domain.settlement import CallSnapshot, Settlement
-from session_store.domain.times import is_over, iso
+from session_store.domain.times import is_expired, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Refused, SessionStorage
 from session_store.schema import escape
@@ -63,7 +63,7 @@ class MemoryToolCalls:
 
     def _is_taken(self, message: Message) -> bool:
         there = self.memory.messages.get(message.session_id, {}).get(message.message_id)
-        return there is not None and not is_over(there.ttl, message.appended_at)
+        return there is not None and not is_expired(there.ttl, message.appended_at)
 
     def _of(self, session_id: str) -> dict[tuple[str, str], ToolCallRecord]:
         return self.memory.records.setdefault(session_id, {})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.session import Session
 from session_store.domain.session_write import SessionWrite
-from session_store.domain.times import is_over
+from session_store.domain.times import is_expired
 from session_store.ports import SessionStorage
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class MemoryKeyedSessions:
 def held_key(memory: "Memory", claim: KeyClaim) -> KeyClaim | None:
     """The claim that holds the key when ``claim`` is made, this very one among others."""
     held = memory.keys.get(claim.key_hash)
-    return None if held is None or is_over(held.ttl, claim.started_at) else held
+    return None if held is None or is_expired(held.ttl, claim.started_at) else held
 
 
 def other_operation(held: KeyClaim | None, claim: KeyClaim) -> KeyClaim | None:

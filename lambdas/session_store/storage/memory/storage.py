@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.erasure import Erasure
-from session_store.domain.expiry_mark import ExpiryMark, marked, marks
+from session_store.domain.expiry_mark import ExpiryMark, admits_mark, apply_mark
 from session_store.domain.free_claim import FreeClaim
 from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.idempotency_key import KeyClaim
@@ -25,10 +25,10 @@ from session_store.domain.page import (
     PageRequest,
 )
 from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
-from session_store.domain.session_write import Guard, SessionWrite, already_done, changed, violation
-from session_store.domain.slide import Slide, slid, slides
+from session_store.domain.session_write import Guard, SessionWrite, already_done, apply_write, violation
+from session_store.domain.slide import Slide, admits_slide, apply_slide
 from session_store.domain.task import Task
-from session_store.domain.times import is_over
+from session_store.domain.times import is_expired
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import PayloadTooLargeError, SessionNotFoundError
 from session_store.ports import Storage
@@ -99,7 +99,7 @@ class MemorySessions:
             error = violation(session, write.guard, write.change)
             if session is None or error is not None:
                 raise error or SessionNotFoundError
-            return self._keep(changed(session, write))
+            return self._keep(apply_write(session, write))
 
     def _keep(self, session: Session) -> Session:
         if item_size(session_item(session, shards=1)) > ITEM_LIMIT:
@@ -110,16 +110,16 @@ class MemorySessions:
     def slide(self, slide: Slide) -> Session | None:
         with self.memory.lock:
             session = self.read(slide.session_id)
-            if session is None or not slides(session, slide):
+            if session is None or not admits_slide(session, slide):
                 return session
-            return self._keep(slid(session, slide))
+            return self._keep(apply_slide(session, slide))
 
     def mark_warned(self, mark: ExpiryMark) -> bool:
         with self.memory.lock:
             session = self.read(mark.session_id)
-            if session is None or not marks(session, mark):
+            if session is None or not admits_mark(session, mark):
                 return False
-            self._keep(marked(session, mark))
+            self._keep(apply_mark(session, mark))
             return True
 
     def delete(self, session_id: str, guard: Guard, event: AuditEvent) -> None:
@@ -139,7 +139,7 @@ class MemorySessions:
                 for session in self.memory.sessions.values()
                 if session.owner == owner
                 and status in (None, session.status)
-                and not is_over(session.ttl, now_ms)
+                and not is_expired(session.ttl, now_ms)
             ]
         return paged(owned, page, place=owned_position, order=by_creation)
 
@@ -150,14 +150,15 @@ class MemorySessions:
             ending = [
                 expiring_of(session)
                 for session in self.memory.sessions.values()
-                if session.status == status and not is_over(session.ttl, now_ms) and session.ttl <= until
+                if session.status == status and not is_expired(session.ttl, now_ms) and session.ttl <= until
             ]
         return paged(ending, page, place=expiring_position, order=by_end)
 
     def count_living(self, status: Status, *, region: str, now_ms: int) -> Iterator[int]:
         with self.memory.lock:
             yield sum(
-                (session.status, session.home_region) == (status, region) and not is_over(session.ttl, now_ms)
+                (session.status, session.home_region) == (status, region)
+                and not is_expired(session.ttl, now_ms)
                 for session in self.memory.sessions.values()
             )
 
@@ -175,7 +176,7 @@ class MemoryMessages:
             held: dict[str, Message] = {}
             for message in messages:
                 there = self._of(message.session_id).get(message.message_id)
-                if there is not None and not is_over(there.ttl, message.appended_at):
+                if there is not None and not is_expired(there.ttl, message.appended_at):
                     held[there.message_id] = there
             if not held:
                 for message in messages:

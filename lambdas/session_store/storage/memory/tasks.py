@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from session_store.domain.claim import ClaimGuard, admits
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
-from session_store.domain.task import Task, lapses_at, takeable_from
+from session_store.domain.task import Task, claimable_from, lapses_at
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.ports import Refused
 from session_store.storage.dynamodb.codec import item_size
@@ -71,11 +71,11 @@ class MemoryTasks:
     ) -> Iterator[Sequence[str]]:
         del shuffle
         found = sorted(
-            (takeable_from(task), task.task_id)
+            (claimable_from(task), task.task_id)
             for task in self._all()
             if (task.tenant, task.queue, task.home_region) == (tenant, queue, region)
             and lane_of(task) is Lane.OPEN
-            and takeable_from(task) <= now_ms
+            and claimable_from(task) <= now_ms
         )
         yield from _parts([task_id for _, task_id in found], limit)
 
@@ -96,7 +96,7 @@ class MemoryTasks:
         lanes = [OF_SESSION] if by_session else list(map(str, lanes_of(wanted)))
 
         def place(task: Task) -> TaskPosition:
-            at = task.created_at if by_session else takeable_from(task)
+            at = task.created_at if by_session else claimable_from(task)
             queue = "" if by_session else task.queue
             mark = TaskMark(region="", shard=0, queue=queue, at=at, task_id=task.task_id)
             return TaskPosition(lane=OF_SESSION if by_session else lane_of(task), marks=(mark,))
@@ -108,7 +108,7 @@ class MemoryTasks:
         found = [
             task
             for task in self._all()
-            if task.tenant == tenant and wanted.takes(task) and not task.is_gone(now_ms)
+            if task.tenant == tenant and wanted.takes(task) and not task.is_expired(now_ms)
         ]
         return paged(found, page, place=place, order=order, size=_size)
 

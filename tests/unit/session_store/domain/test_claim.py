@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from session_store.domain.claim import (
     DAY,
-    SKEW_MARGIN_MS,
+    LEASE_SKEW_MARGIN_MS,
     ClaimGuard,
     ClaimStatus,
     LeasedClaim,
     Standing,
     admits,
     claim_ttl,
-    lease_over,
+    lease_expired,
     next_fence,
     standing,
 )
@@ -30,7 +30,7 @@ from session_store.errors import (
 from tests.support.samples import AUTHOR, NOW_MS, NOW_SECONDS, OWNER
 
 LEASE = 60_000
-OVER = NOW_MS + LEASE + SKEW_MARGIN_MS
+OVER = NOW_MS + LEASE + LEASE_SKEW_MARGIN_MS
 EXPIRED = NOW_MS + LEASE + 2 * DAY * 1000
 
 
@@ -330,4 +330,4 @@ def test_a_claim_stays_at_least_a_day_after_its_lease() -> None:
 
 
 def test_a_lease_is_over_by_every_clock() -> None:
-    assert (lease_over(NOW_MS, NOW_MS + 3999), lease_over(NOW_MS, NOW_MS + 4000)) == (False, True)
+    assert (lease_expired(NOW_MS, NOW_MS + 3999), lease_expired(NOW_MS, NOW_MS + 4000)) == (False, True)

@@ -13,7 +13,7 @@ from session_store.domain.session_write import (
     ReplaceState,
     Transition,
     already_done,
-    changed,
+    apply_write,
     violation,
 )
 from session_store.domain.state_operations import StateOperations
@@ -128,7 +128,7 @@ def test_a_guard_without_statuses_and_version_admits_any() -> None:
 def test_a_change_raises_the_version_and_signs_the_session() -> None:
     session = a_session(version=3, write_region="eu-west-1")
     write = a_write(session, ReplaceState(state={"a": 1}), now_ms=NOW_MS + 5000)
-    after = changed(session, write)
+    after = apply_write(session, write)
     assert after == replace(
         session,
         version=4,
@@ -143,19 +143,19 @@ def test_a_change_raises_the_version_and_signs_the_session() -> None:
 def test_state_operations_change_the_state_only_where_they_say() -> None:
     session = a_session(state={"a": 1, "b": 2})
     write = a_write(session, StateOperations(set={"c": 3}, remove=["a"]))
-    assert changed(session, write).state == {"b": 2, "c": 3}
+    assert apply_write(session, write).state == {"b": 2, "c": 3}
     assert session.state == {"a": 1, "b": 2}
 
 
 @pytest.mark.parametrize("to", [Status.ACTIVE, Status.CLOSING])
 def test_a_step_that_does_not_close_leaves_the_end_alone(to: Status) -> None:
     session = a_session(status=Status.INITIALIZING)
-    after = changed(session, a_write(session, Transition(to=to)))
+    after = apply_write(session, a_write(session, Transition(to=to)))
     assert (after.status, after.ttl, after.slide_after) == (to, session.ttl, session.slide_after)
 
 
 def close(session: Session) -> Session:
-    return changed(session, a_write(session, Transition(to=Status.CLOSED)))
+    return apply_write(session, a_write(session, Transition(to=Status.CLOSED)))
 
 
 def test_a_closed_session_stays_readable_for_a_day() -> None:
@@ -172,7 +172,7 @@ def test_a_closed_session_does_not_outlive_its_longest_life() -> None:
 def test_a_retry_recognises_its_own_write() -> None:
     session = a_session()
     write = a_write(session, ReplaceState(state={}))
-    assert already_done(changed(session, write), write)
+    assert already_done(apply_write(session, write), write)
     assert not already_done(session, write)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from session_store.domain.claim import SKEW_MARGIN_MS
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS
 from session_store.domain.task import (
     MAX_ATTEMPTS,
     OPEN,
@@ -11,8 +11,8 @@ from session_store.domain.task import (
     TaskKind,
     TaskStatus,
     back_off,
+    claimable_from,
     lapses_at,
-    takeable_from,
 )
 from session_store.domain.task_steps import decided, failed, lapsed, taken
 from session_store.errors import AlreadyDecidedError
@@ -20,7 +20,7 @@ from tests.support.samples import AUTHOR, NOW_MS
 from tests.support.task_samples import a_task, an_approval, took
 
 LEASE_END = NOW_MS + 60_000
-FREE = LEASE_END + SKEW_MARGIN_MS
+FREE = LEASE_END + LEASE_SKEW_MARGIN_MS
 SOON = NOW_MS + 30_000
 LATE = FREE + 30_000
 
@@ -54,7 +54,7 @@ def test_a_task_ends_by_itself_when_nothing_else_can_come_of_it(task: Task, at: 
 
 def test_a_task_in_hand_may_be_had_when_its_lease_is_over_by_every_clock() -> None:
     held = took(a_task()).claim
-    assert (takeable_from(held), held.next_at) == (FREE, LEASE_END)
+    assert (claimable_from(held), held.next_at) == (FREE, LEASE_END)
     for at, free in ((FREE - 1, False), (FREE, True)):
         step = taken(held, worker="w2", lease_seconds=1, author=AUTHOR, now_ms=at)
         assert (step is not None) is free

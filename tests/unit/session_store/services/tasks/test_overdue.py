@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from session_store.deadline import Deadline
-from session_store.domain.claim import SKEW_MARGIN_MS
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS
 from session_store.domain.task import MAX_ATTEMPTS, Task, TaskStatus
 from session_store.services.tasks import overdue as overdue_tasks
 from session_store.services.tasks.overdue import PRINCIPAL, Lapsed, OverdueTasks
@@ -26,7 +26,7 @@ def overdue(world: World, tasks: MemoryTasks) -> OverdueTasks:
 
 def dead_one() -> Task:
     """In its last attempt, whose lease is just over by every clock."""
-    at = NOW_MS - 60_000 - SKEW_MARGIN_MS
+    at = NOW_MS - 60_000 - LEASE_SKEW_MARGIN_MS
     return took(a_task(attempts=MAX_ATTEMPTS - 1, next_at=at), at=at).claim
 
 
