@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from session_store.domain.identifiers import region_code
+from session_store.domain.times import DAY_SECONDS
 from session_store.errors import ConfigurationError
 from session_store.schema import BusEnv, Callers, CleanupEnv, Env, PayloadEnv, RedriveEnv, StreamEnv, WatchEnv
 
-DAY: Final = 86_400
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 REGION_VARIABLE: Final = "AWS_REGION"
 """Set by Lambda itself."""
@@ -98,7 +98,7 @@ def read_watch_settings(environment: Mapping[str, str]) -> WatchSettings:
     """
     return WatchSettings(
         event_bus=_text(environment, BusEnv.EVENT_BUS_NAME),
-        within=_number(environment, WatchEnv.EXPIRING_WITHIN_SECONDS, low=60, high=DAY),
+        within=_number(environment, WatchEnv.EXPIRING_WITHIN_SECONDS, low=60, high=DAY_SECONDS),
     )
 
 
@@ -155,7 +155,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         callers=_callers(environment),
         delegates=frozenset(_list(environment, Env.DELEGATES, required=False)),
         status_shards=_number(environment, Env.STATUS_SHARDS, low=1, high=64),
-        audit_retention=_number(environment, Env.AUDIT_RETENTION_DAYS, low=1, high=3650) * DAY,
+        audit_retention=_number(environment, Env.AUDIT_RETENTION_DAYS, low=1, high=3650) * DAY_SECONDS,
         gateway_decodes_path=_flag(environment, Env.GATEWAY_DECODES_PATH),
     )
 

@@ -272,7 +272,7 @@ def test_what_must_hold_of_a_session_that_stays_as_it_is_is_a_condition(
 def test_a_step_that_is_none_is_told_as_such(storage: Storage) -> None:
     session = kept(storage)
     storage.tool_calls.put(a_running_call(session), FREE)
-    advance = Advance(operations=None, to=Status.CLOSED, ends=NOW_SECONDS + 9)
+    advance = Advance(operations=None, to=Status.CLOSED, ttl=NOW_SECONDS + 9)
     write = a_write(session, advance, statuses=advance.statuses)
     with pytest.raises(InvalidTransitionError):
         storage.tool_calls.settle(ending(session, write=write))
@@ -281,7 +281,7 @@ def test_a_step_that_is_none_is_told_as_such(storage: Storage) -> None:
 def test_a_step_that_closes_gives_the_session_its_last_end(storage: Storage) -> None:
     session = kept(storage, status=Status.CLOSING)
     storage.tool_calls.put(a_running_call(session), FREE)
-    advance = Advance(operations=None, to=Status.CLOSED, ends=NOW_SECONDS + 9)
+    advance = Advance(operations=None, to=Status.CLOSED, ttl=NOW_SECONDS + 9)
     write = a_write(session, advance, statuses=advance.statuses)
     assert storage.tool_calls.settle(ending(session, write=write))
     after = storage.sessions.read(session.session_id)

@@ -71,7 +71,7 @@ STATES: dict[str, Callable[[], Task]] = {
         ).claim
     ),
     "done": lambda: done(took(a_task(session_id=SESSION_ID)).claim).claim,
-    "an approval": lambda: an_approval(deadline=LATER, payload="may I?"),
+    "an approval": lambda: an_approval(deadline_ms=LATER, payload="may I?"),
     "decided": lambda: replace(
         an_approval(),
         status=TaskStatus.APPROVED,
@@ -216,9 +216,9 @@ def test_what_is_overdue_ends_by_itself(storage: Storage) -> None:
         parts = storage.tasks.overdue(region=REGION, now_ms=at)
         return {task_id for part in parts for task_id in part} & {approval.task_id, held.task_id}
 
-    approval = kept_task(storage, an_approval(deadline=NOW_MS + 50))
+    approval = kept_task(storage, an_approval(deadline_ms=NOW_MS + 50))
     held = stepped_on(storage, took(kept_task(storage, attempts=4)))
-    kept_task(storage, an_approval(deadline=NOW_MS + 50, home_region=FAR_REGION))
+    kept_task(storage, an_approval(deadline_ms=NOW_MS + 50, home_region=FAR_REGION))
     free = held.lease_until_ms + LEASE_SKEW_MARGIN_MS
     assert overdue(NOW_MS + 49) == set()
     assert overdue(NOW_MS + 50) == {approval.task_id}

@@ -44,8 +44,8 @@ def content_hash_of(data: JsonValue, *, parent_id: str | None, retain_seconds: i
     return digest([parent_id, retain_seconds, data])
 
 
-def checkpoint_ttl(taken_at: int, *, retain_seconds: int | None, session_ends: int) -> int:
+def checkpoint_ttl(taken_at: int, *, retain_seconds: int | None, max_expires_at: int) -> int:
     """No checkpoint outlives what its session may live at the longest."""
     if retain_seconds is None:
-        return session_ends
-    return min(seconds(taken_at) + retain_seconds, session_ends)
+        return max_expires_at
+    return min(seconds(taken_at) + retain_seconds, max_expires_at)

@@ -11,10 +11,9 @@ from typing import Final, Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from session_store.domain.session import Author, Owner
-from session_store.domain.times import MILLIS, is_expired
+from session_store.domain.times import DAY_SECONDS, MILLIS, is_expired
 from session_store.errors import IdempotencyMismatchError, InProgressError
 
-DAY: Final = 86_400
 MIN_LEASE: Final = 1
 MAX_LEASE: Final = 3600
 """Seconds that a lease may last before a heartbeat renews it."""
@@ -142,7 +141,7 @@ def next_fence(previous: int, now_ms: int) -> int:
 
 def claim_ttl(*, lease_until_ms: int, at_least: int = 0) -> int:
     """A claim stays a day after its lease, and until ``at_least`` (epoch seconds)."""
-    return max(at_least, -(-lease_until_ms // MILLIS) + DAY)
+    return max(at_least, -(-lease_until_ms // MILLIS) + DAY_SECONDS)
 
 
 def admits(held: Leased | None, guard: ClaimGuard) -> bool:

@@ -5,16 +5,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from session_store.domain.claim import DAY, ClaimStatus
+from session_store.domain.claim import ClaimStatus
 from session_store.domain.json_values import digest
 from session_store.domain.session import Author, Owner
-from session_store.domain.times import seconds
+from session_store.domain.times import DAY_SECONDS, seconds
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import InvalidRequestError
 
 MAX_KEY: Final = 256
 KEY_PATTERN: Final = r"^(?=.*[^ ])[\x20-\x7e]+$"
-KEY_LIFE: Final = LONGEST_LIFE + DAY
+KEY_LIFE: Final = LONGEST_LIFE + DAY_SECONDS
 """Seconds that a key is known: longer than any session that was made with it can live."""
 
 _KEY: Final = re.compile(KEY_PATTERN).fullmatch

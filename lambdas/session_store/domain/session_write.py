@@ -21,7 +21,7 @@ from session_store.domain.session import (
     check_readable,
 )
 from session_store.domain.state_operations import StateOperations, apply_operations, type_violation
-from session_store.domain.times import is_expired, seconds
+from session_store.domain.times import DAY_SECONDS, is_expired, seconds
 from session_store.errors import (
     InvalidTransitionError,
     MisdirectedError,
@@ -31,7 +31,7 @@ from session_store.errors import (
     VersionConflictError,
 )
 
-CLOSED_RETENTION: Final = 86_400
+CLOSED_RETENTION: Final = DAY_SECONDS
 """Seconds that a closed session stays readable, at most."""
 
 
@@ -74,12 +74,12 @@ ADVANCE_STATE: Final = "$.state"
 class Advance(Struct, frozen=True, kw_only=True):
     """What the end of a tool call makes of its session: operations on the state, a step, or both.
 
-    ``ends``: the epoch second until which a session stays that the step closes.
+    ``ttl``: the epoch second until which a session stays that the step closes.
     """
 
     operations: StateOperations | None
     to: Status | None
-    ends: int | None = None
+    ttl: int | None = None
 
     @property
     def statuses(self) -> frozenset[Status]:
@@ -182,10 +182,10 @@ def apply_write(session: Session, write: SessionWrite) -> Session:
             )
         case Transition(to=to):
             return replace(after, status=to)
-        case Advance(operations=operations, to=step, ends=ends):
+        case Advance(operations=operations, to=step, ttl=ttl):
             return replace(
                 after,
                 state=apply_operations(session.state, operations) if operations else session.state,
                 status=step or session.status,
-                ttl=ends or session.ttl,
+                ttl=ttl or session.ttl,
             )

@@ -3,16 +3,17 @@
 from enum import StrEnum
 from typing import Final
 
-from session_store.domain.claim import DAY, LEASE_SKEW_MARGIN_MS, Leased
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS, Leased
 from session_store.domain.json_values import JsonValue
+from session_store.domain.times import DAY_SECONDS
 
 MAX_ATTEMPTS: Final = 5
 FIRST_BACK_OFF: Final = 10
 """Seconds until a task may be taken again whose first attempt failed; each later failure doubles them."""
 
-DEFAULT_RETENTION: Final = 90 * DAY
+DEFAULT_RETENTION: Final = 90 * DAY_SECONDS
 LONGEST_RETENTION_DAYS: Final = 3650
-LONGEST_DELAY: Final = 30 * DAY
+LONGEST_DELAY: Final = 30 * DAY_SECONDS
 """Seconds that a failed task may be put off by who failed it."""
 
 MAX_NEXT: Final = 25
@@ -56,10 +57,12 @@ class Lapse(StrEnum):
 class Task(Leased, frozen=True, kw_only=True):
     """Instants in milliseconds. It may always be done again; ``fence`` is 0 until it is first taken.
 
-    ``requester``, ``worker`` and ``decided_by`` are subjects of its ``tenant``. ``next_at``: when a pending
-    one is due, when the lease of a held one ends, when it ended. ``error`` is the last failed attempt's.
-    ``retain``: seconds that it stays when it is over. By ``last_write`` a repeated write recognises itself:
-    two that do the same in the same millisecond are two.
+    ``requester``, ``worker`` and ``decided_by`` are subjects of ``tenant``. ``error`` is the error of the
+    last failed attempt. ``retain_seconds``: how long a settled task stays readable. ``last_write`` lets a
+    repeated write recognise itself, even where two writes of the same millisecond are otherwise equal.
+
+    ``next_at``: for a pending task when it is due, for a held one its lease expiry, for a settled one when
+    it ended. ``claimable_from`` adds the clock-skew margin of the lease.
     """
 
     status: TaskStatus
@@ -81,11 +84,11 @@ class Task(Leased, frozen=True, kw_only=True):
     created_at: int
     due_at: int
     next_at: int
-    deadline: int | None = None
+    deadline_ms: int | None = None
     ended_at: int | None = None
     decided_by: str | None = None
     comment: str | None = None
-    retain: int = DEFAULT_RETENTION
+    retain_seconds: int = DEFAULT_RETENTION
     home_region: str
     last_write: str = ""
 
@@ -111,11 +114,11 @@ def lapses_at(task: Task) -> int | None:
     if task.is_settled:
         return None
     if not task.is_held:
-        return task.deadline
+        return task.deadline_ms
     free = claimable_from(task)
     if task.attempts >= MAX_ATTEMPTS:
         return free
-    return None if task.deadline is None else max(task.deadline, free)
+    return None if task.deadline_ms is None else max(task.deadline_ms, free)
 
 
 def back_off(attempts: int) -> int:

@@ -123,7 +123,7 @@ def decided(
     """
     if task.status is decision:
         return Step(claim=task, guard=None)
-    overdue = task.deadline is not None and now_ms >= task.deadline
+    overdue = task.deadline_ms is not None and now_ms >= task.deadline_ms
     if task.is_settled or overdue:
         status = task.status if task.is_settled else TaskStatus.EXPIRED
         raise AlreadyDecidedError(status=status)
@@ -154,5 +154,5 @@ def as_of(task: Task, now_ms: int) -> Task:
 def _over(step: Step[Task], now_ms: int, **told: JsonValue) -> Step[Task]:
     """From now on it is kept for as long as it was to be."""
     task = step.claim
-    over = replace(task, **told, next_at=now_ms, ended_at=now_ms, ttl=seconds(now_ms) + task.retain)
+    over = replace(task, **told, next_at=now_ms, ended_at=now_ms, ttl=seconds(now_ms) + task.retain_seconds)
     return replace(step, claim=over)

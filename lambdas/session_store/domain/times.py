@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 MILLIS: Final = 1000
-LATEST: Final = 253_402_300_799_999
+DAY_SECONDS: Final = 86_400
+LATEST_MS: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, after which text order would not be time order."""
 
 
@@ -40,7 +41,7 @@ def from_iso(text: str) -> int:
         message = "a time needs a zone"
         raise ValueError(message)
     since = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * MILLIS + since.microseconds // MILLIS
+    return (since.days * DAY_SECONDS + since.seconds) * MILLIS + since.microseconds // MILLIS
 
 
 def is_expired(ttl: int, now_ms: int) -> bool:

@@ -4,13 +4,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from session_store.domain.claim import DAY, MIN_LEASE, ClaimStatus, LeasedClaim
+from session_store.domain.claim import MIN_LEASE, ClaimStatus, LeasedClaim
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
-from session_store.domain.times import MILLIS
+from session_store.domain.times import DAY_SECONDS, MILLIS
 from session_store.domain.tokens import token_of
 
-MAX_DURATION_MS: Final = DAY * MILLIS
+MAX_DURATION_MS: Final = DAY_SECONDS * MILLIS
 LEASE_RESERVE: Final = 60
 """Seconds that a session outlives the lease of any call in it."""
 
@@ -45,12 +45,12 @@ class ToolCallRecord(Struct, frozen=True, kw_only=True):
     author: Author
 
 
-def lease_until(now_ms: int, *, lease_seconds: int, session_ends: int) -> int:
+def lease_until(now_ms: int, *, lease_seconds: int, max_expires_at: int) -> int:
     """When a lease given now is over: a minute before the session's last second, however long it was to be.
 
     A session in its last minute still gives leases, of a second.
     """
-    last = (session_ends - LEASE_RESERVE) * MILLIS
+    last = (max_expires_at - LEASE_RESERVE) * MILLIS
     return max(now_ms + MIN_LEASE * MILLIS, min(now_ms + lease_seconds * MILLIS, last))
 
 

@@ -62,7 +62,7 @@ class Attribute(StrEnum):
     LEASE_UNTIL_MS = "leaseUntilMs"
     ATTEMPT_ID = "attemptId"
     RETRY_SAFE = "retrySafe"
-    RETAIN = "retainSeconds"
+    RETAIN_SECONDS = "retainSeconds"
 
     # claims of idempotency keys
     TARGET = "target"

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
-from session_store.domain.claim import SETTLED, ClaimStatus, claim_ttl
+from session_store.domain.claim import ClaimStatus, claim_ttl
 from session_store.domain.claim_steps import begun
 from session_store.domain.identifiers import check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
@@ -146,7 +146,7 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         return whole
 
     def _whole(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
-        if claim.status not in SETTLED:
+        if not claim.is_settled:
             return CLAIMS.opened(self.payloads, [claim], home=home)[0]
         return RECORDS.opened(self.payloads, [kept_record(self.storage, claim)], home=home)[0]
 

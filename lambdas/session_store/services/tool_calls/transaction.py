@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from session_store.domain.claim import SETTLED, ClaimGuard, Step
+from session_store.domain.claim import ClaimGuard, Step
 from session_store.domain.message import Message
 from session_store.domain.payload import payload_size
 from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status, author_of, check_writable
@@ -66,7 +66,7 @@ class Settling(Struct, frozen=True, kw_only=True):
         pk = session_pk(session.session_id)
         event = self.events.of(end.caller, EVENTS[end.operation], pk=pk, at=now_ms)
         facts = {"toolCallId": held.tool_call_id, "fence": held.fence, "status": step.claim.status}
-        is_open = step.claim.status not in SETTLED
+        is_open = not step.claim.is_settled
         outcome = end.outcome
         record = None if outcome is None else self._record(end, outcome, held, step.claim, now_ms)
         write = self._write(end, session, token, now_ms)
@@ -109,7 +109,7 @@ class Settling(Struct, frozen=True, kw_only=True):
         if change.operations is None and to is None:
             return None
         ends = min(closed_session_ttl(now_ms), session.max_expires_at) if to is Status.CLOSED else None
-        advance = Advance(operations=change.operations, to=to, ends=ends)
+        advance = Advance(operations=change.operations, to=to, ttl=ends)
         guard = Guard(
             now_ms=now_ms,
             owner=session.owner,

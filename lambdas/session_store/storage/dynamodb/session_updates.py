@@ -44,13 +44,13 @@ def update_of(terms: Terms, write: SessionWrite) -> Update:
             update.operate(write.change)
         case Transition(to=to):
             update.set(A.STATUS, to)
-        case Advance(operations=operations, to=step, ends=ends):
+        case Advance(operations=operations, to=step, ttl=ttl):
             if operations:
                 update.operate(operations)
             if step:
                 update.set(A.STATUS, step)
-            if ends:
-                update.set(A.TTL, ends)
+            if ttl:
+                update.set(A.TTL, ttl)
     return update
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from session_store.domain.claim import SETTLED, ClaimGuard, admits
+from session_store.domain.claim import ClaimGuard, admits
 from session_store.domain.free_claim import FreeClaim
 from session_store.domain.message import Message
 from session_store.domain.page import Page, PageRequest, RecordPosition
@@ -88,7 +88,7 @@ class MemoryToolCalls:
             found = [
                 replace(claim, input=None)
                 for claim in self.memory.claims.values()
-                if claim.session_id == session_id and claim.status not in SETTLED
+                if claim.session_id == session_id and not claim.is_settled
             ]
         return sorted(found, key=lambda claim: escape(claim.tool_call_id))
 

@@ -48,7 +48,7 @@ def test_no_key_of_a_namespace_is_within_another() -> None:
     ],
 )
 def test_no_checkpoint_outlives_its_session(retain: int | None, ends: int) -> None:
-    assert checkpoint_ttl(NOW_MS, retain_seconds=retain, session_ends=NOW_SECONDS + DAY) == ends
+    assert checkpoint_ttl(NOW_MS, retain_seconds=retain, max_expires_at=NOW_SECONDS + DAY) == ends
 
 
 def test_an_id_is_never_new_again_when_its_checkpoint_has_ended() -> None:

@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from session_store.domain.claim import (
-    DAY,
     LEASE_SKEW_MARGIN_MS,
     ClaimGuard,
     ClaimStatus,
@@ -19,6 +18,7 @@ from session_store.domain.claim import (
     standing,
 )
 from session_store.domain.claim_steps import begun, extended, reconciled, settled
+from session_store.domain.times import DAY_SECONDS
 from session_store.errors import (
     FencedError,
     IdempotencyMismatchError,
@@ -31,7 +31,7 @@ from tests.support.samples import AUTHOR, NOW_MS, NOW_SECONDS, OWNER
 
 LEASE = 60_000
 OVER = NOW_MS + LEASE + LEASE_SKEW_MARGIN_MS
-EXPIRED = NOW_MS + LEASE + 2 * DAY * 1000
+EXPIRED = NOW_MS + LEASE + 2 * DAY_SECONDS * 1000
 
 
 def a_claim(**changes: Any) -> LeasedClaim:
@@ -325,8 +325,9 @@ def test_what_is_there_is_not_free(held: LeasedClaim) -> None:
 
 
 def test_a_claim_stays_at_least_a_day_after_its_lease() -> None:
-    assert claim_ttl(lease_until_ms=NOW_MS) == NOW_SECONDS + 1 + DAY
-    assert claim_ttl(lease_until_ms=NOW_MS, at_least=NOW_SECONDS + 2 * DAY) == NOW_SECONDS + 2 * DAY
+    assert claim_ttl(lease_until_ms=NOW_MS) == NOW_SECONDS + 1 + DAY_SECONDS
+    ttl = NOW_SECONDS + 2 * DAY_SECONDS
+    assert claim_ttl(lease_until_ms=NOW_MS, at_least=ttl) == ttl
 
 
 def test_a_lease_is_over_by_every_clock() -> None:

@@ -163,7 +163,7 @@ class ClaimMachine(RuleBasedStateMachine):
         claim = self.table.claim
         if self.table.outcome is not None:
             assert claim == self.table.outcome
-        elif claim is not None and claim.status in SETTLED:
+        elif claim is not None and claim.is_settled:
             self.table.outcome = claim
 
     @invariant()

@@ -33,10 +33,10 @@ def dead_one() -> Task:
 def test_what_has_come_to_its_end_is_ended_once(
     world: World, tasks: MemoryTasks, overdue: OverdueTasks
 ) -> None:
-    late, early = an_approval(deadline=NOW_MS), an_approval(deadline=NOW_MS + 1)
+    late, early = an_approval(deadline_ms=NOW_MS), an_approval(deadline_ms=NOW_MS + 1)
     dead = dead_one()
     alive = took(a_task(attempts=MAX_ATTEMPTS - 1)).claim
-    elsewhere = an_approval(deadline=NOW_MS, home_region="eu-west-1")
+    elsewhere = an_approval(deadline_ms=NOW_MS, home_region="eu-west-1")
     for task in (late, early, dead, alive, elsewhere, a_task()):
         tasks.create(task)
     assert overdue.run(request_id="r") == Lapsed(ended=2, more=False)
@@ -69,12 +69,12 @@ def test_a_run_ends_no_more_than_so_many_and_the_next_goes_on(
 ) -> None:
     monkeypatch.setattr(overdue_tasks, "MOST", 3)
     for _ in range(5):
-        tasks.create(an_approval(deadline=NOW_MS))
+        tasks.create(an_approval(deadline_ms=NOW_MS))
     assert overdue.run(request_id="r") == Lapsed(ended=3, more=True)
     assert overdue.run(request_id="r") == Lapsed(ended=2, more=False)
 
 
 def test_a_run_without_time_begins_nothing(tasks: MemoryTasks, overdue: OverdueTasks) -> None:
-    tasks.create(an_approval(deadline=NOW_MS))
+    tasks.create(an_approval(deadline_ms=NOW_MS))
     overdue.deadline.expires_in(24)
     assert overdue.run(request_id="r") == Lapsed(ended=0, more=True)
