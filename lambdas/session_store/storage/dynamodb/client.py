@@ -18,7 +18,7 @@ from session_store.errors import (
     ThrottledError,
     UnfinishedError,
 )
-from session_store.storage.dynamodb.attempts import CONFLICTS, Attempts, DecidedError, reasons_of
+from session_store.storage.dynamodb.attempts import CONFLICTS, Attempts, RejectedError, reasons_of
 from session_store.storage.dynamodb.codec import ITEM_LIMIT, Item
 
 if TYPE_CHECKING:
@@ -161,17 +161,17 @@ class Client(Struct, frozen=True, kw_only=True):
 
     def _read(self, call: Callable[[], Answer]) -> Answer:
         try:
-            return self.attempts.made(call)
-        except DecidedError as decided:
-            raise decided.error from decided
+            return self.attempts.call_with_retries(call)
+        except RejectedError as rejected:
+            raise rejected.error from rejected
         except OutcomeUnknownError as error:
             raise ThrottledError("The database did not answer in time.") from error
 
     def _write(self, call: Callable[[], Answer]) -> Answer:
         try:
-            return self.attempts.made(call)
-        except DecidedError as decided:
-            raise _meaning(decided.error, answer_lost=decided.answer_lost) from decided.error
+            return self.attempts.call_with_retries(call)
+        except RejectedError as rejected:
+            raise _meaning(rejected.error, answer_lost=rejected.answer_lost) from rejected.error
 
 
 def _meaning(error: ClientError, *, answer_lost: bool) -> Exception:

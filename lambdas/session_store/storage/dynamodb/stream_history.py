@@ -13,9 +13,9 @@ from msgspec import Struct
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import Reread, ShardRange
 from session_store.errors import ThrottledError
-from session_store.storage.dynamodb.attempts import ATTEMPT_SECONDS
+from session_store.storage.dynamodb.attempts import ATTEMPT_SECONDS, error_code
 from session_store.storage.dynamodb.stream_events import event_record, sequence_number
-from session_store.storage.integrations.transient_errors import answer_awaited, code_of
+from session_store.storage.integrations.transient_errors import transient_as_throttled
 
 PAGE: Final = 1000
 """Records a call, the most that GetRecords gives."""
@@ -79,15 +79,15 @@ class StreamHistory(Struct, frozen=True, kw_only=True):
                 if iterator is None:
                     return _End.SHORT
         except ClientError as error:
-            if code_of(error) not in _ENDS:
+            if error_code(error) not in _ENDS:
                 raise
-            return _ENDS[code_of(error)]
+            return _ENDS[error_code(error)]
         return _End.SHORT
 
     def _asked(self, operation: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - botocore's own
         if self.deadline.remaining() < ATTEMPT_SECONDS:
             raise ThrottledError("The time of the request was over before the stream was read.")
-        with answer_awaited("The stream"):
+        with transient_as_throttled("The stream"):
             answer: dict[str, Any] = getattr(self.streams, operation)(**arguments)
         return answer
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from session_store.domain.json_values import encode, parse
 from session_store.domain.session import Owner
 from session_store.domain.session_end import EndReason, SessionEnd
-from session_store.storage.integrations.transient_errors import answer_awaited
+from session_store.storage.integrations.transient_errors import transient_as_throttled
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.client import SQSClient
@@ -22,7 +22,7 @@ class SqsCleanupQueue(Struct, frozen=True, kw_only=True):
     delay: int
 
     def send(self, end: SessionEnd) -> None:
-        with answer_awaited("The clean-up queue"):
+        with transient_as_throttled("The clean-up queue"):
             self.sqs.send_message(QueueUrl=self.url, MessageBody=message_of(end), DelaySeconds=self.delay)
 
 

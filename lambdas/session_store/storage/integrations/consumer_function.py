@@ -8,7 +8,7 @@ from msgspec import Struct
 from session_store.domain.batch_answer import failed_positions
 from session_store.domain.json_values import encode
 from session_store.storage.dynamodb.stream_events import sequence_number
-from session_store.storage.integrations.transient_errors import answer_awaited
+from session_store.storage.integrations.transient_errors import transient_as_throttled
 
 
 class ConsumerFunction(Struct, frozen=True, kw_only=True):
@@ -18,7 +18,7 @@ class ConsumerFunction(Struct, frozen=True, kw_only=True):
     name: str
 
     def replay(self, records: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
-        with answer_awaited("The consumer of the stream"):
+        with transient_as_throttled("The consumer of the stream"):
             answer = self.client.invoke(FunctionName=self.name, Payload=encode({"Records": list(records)}))
             payload = answer["Payload"].read()
         if answer.get("FunctionError") is not None:

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from session_store.errors import OutcomeUnknownError, ThrottledError, UnavailableError
 from session_store.schema import payload_prefix
-from session_store.storage.dynamodb.attempts import Attempts, DecidedError
+from session_store.storage.dynamodb.attempts import Attempts, RejectedError, error_code
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -46,7 +46,7 @@ class PayloadBucket(Struct, frozen=True, kw_only=True):
         try:
             return self._made(partial(self._read, key))
         except ClientError as error:
-            if _code(error) in ABSENT:
+            if error_code(error) in ABSENT:
                 return None
             raise
 
@@ -59,9 +59,9 @@ class PayloadBucket(Struct, frozen=True, kw_only=True):
 
     def _made(self, call: Callable[[], Answer]) -> Answer:
         try:
-            return self.attempts.made(partial(self._answered, call))
-        except DecidedError as decided:
-            raise decided.error from decided
+            return self.attempts.call_with_retries(partial(self._answered, call))
+        except RejectedError as rejected:
+            raise rejected.error from rejected
         except OutcomeUnknownError as error:
             raise ThrottledError("The payload bucket did not answer in time; nothing was done.") from error
 
@@ -69,7 +69,7 @@ class PayloadBucket(Struct, frozen=True, kw_only=True):
         try:
             return call()
         except ClientError as error:
-            if _code(error) == SLOW:
+            if error_code(error) == SLOW:
                 raise self._broken() from error
             raise
 
@@ -86,7 +86,3 @@ class PayloadBucket(Struct, frozen=True, kw_only=True):
                 codes = {error.get("Code", "") for error in answer["Errors"]}
                 raise UnavailableError(f"objects were not deleted: {', '.join(sorted(codes))}")
         return listed["IsTruncated"]
-
-
-def _code(error: ClientError) -> str:
-    return error.response.get("Error", {}).get("Code", "")

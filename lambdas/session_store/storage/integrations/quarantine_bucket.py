@@ -8,7 +8,7 @@ from msgspec import Struct
 from session_store.domain.dead_letter import Quarantined
 from session_store.domain.json_values import encode
 from session_store.schema import QUARANTINE_PREFIX
-from session_store.storage.integrations.transient_errors import answer_awaited
+from session_store.storage.integrations.transient_errors import transient_as_throttled
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -32,6 +32,6 @@ class QuarantineBucket(Struct, frozen=True, kw_only=True):
         )
 
     def count(self) -> Quarantined:
-        with answer_awaited("The quarantine"):
+        with transient_as_throttled("The quarantine"):
             page = self.s3.list_objects_v2(Bucket=self.bucket, Prefix=QUARANTINE_PREFIX, MaxKeys=MOST_COUNTED)
         return Quarantined(records=len(page.get("Contents", ())), more=page.get("IsTruncated", False))

@@ -7,6 +7,7 @@ from botocore.exceptions import ConnectionError as UnreachableError
 from msgspec import Struct
 
 from session_store.errors import UnavailableError
+from session_store.storage.dynamodb.attempts import error_code
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager.client import SecretsManagerClient
@@ -22,7 +23,7 @@ class SecretsManager(Struct, frozen=True, kw_only=True):
         try:
             answer = self.client.get_secret_value(SecretId=name)
         except ClientError as error:
-            code = error.response.get("Error", {}).get("Code", "")
+            code = error_code(error)
             if code in NO_SECRET:
                 return None
             raise UnavailableError(f"a secret could not be read ({code})") from error

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BrokenConnectionError
 
 from session_store.errors import ThrottledError
-from session_store.storage.dynamodb.attempts import Outcome, outcome_of
+from session_store.storage.dynamodb.attempts import Outcome, error_code, outcome_of
 
 BUSY: Final = frozenset(
     {
@@ -24,7 +24,7 @@ long."""
 
 
 @contextmanager
-def answer_awaited(what: str) -> Iterator[None]:
+def transient_as_throttled(what: str) -> Iterator[None]:
     """No answer, a fault on the other side and throttling mean to try again later; a refusal flies on.
 
     Raises:
@@ -33,12 +33,6 @@ def answer_awaited(what: str) -> Iterator[None]:
     try:
         yield
     except (ClientError, BrokenConnectionError, HTTPClientError) as error:
-        if outcome_of(error) is Outcome.DECIDED and code_of(error) not in BUSY:
+        if outcome_of(error) is Outcome.REJECTED and error_code(error) not in BUSY:
             raise
         raise ThrottledError(f"{what} is busy or did not answer; try again.") from error
-
-
-def code_of(error: Exception) -> str:
-    """Empty for what is no answer; without the name of the service that SQS puts before some."""
-    code = error.response.get("Error", {}).get("Code", "") if isinstance(error, ClientError) else ""
-    return code.rpartition(".")[2]
