@@ -1,7 +1,6 @@
 """Checkpoints in memory."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.idempotency_key import KeyClaim
@@ -9,16 +8,14 @@ from session_store.domain.page import CheckpointPosition, Page, PageRequest
 from session_store.domain.payload import payload_size
 from session_store.domain.times import is_expired
 from session_store.schema import checkpoint_sk
-from session_store.storage.memory.keyed_sessions import held_key, other_operation
+from session_store.storage.memory.keys import held_key, other_operation
 from session_store.storage.memory.pages import paged
-
-if TYPE_CHECKING:
-    from session_store.storage.memory.storage import Memory
+from session_store.storage.memory.state import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryCheckpoints:
-    memory: "Memory"
+    memory: Memory
 
     def put(self, checkpoint: Checkpoint) -> Checkpoint | None:
         key = checkpoint_sk(checkpoint.namespace, checkpoint.checkpoint_id)

@@ -3,18 +3,16 @@
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from session_store.domain.erasure import Erasure
 from session_store.schema import claim_sk, message_sk, record_sk
-
-if TYPE_CHECKING:
-    from session_store.storage.memory.storage import Memory
+from session_store.storage.memory.state import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChildren:
-    memory: "Memory"
+    memory: Memory
 
     def first(self, session_id: str, *, limit: int) -> Sequence[str]:
         with self.memory.lock:

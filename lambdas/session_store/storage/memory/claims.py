@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,16 +16,14 @@ from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Refused, SessionStorage
 from session_store.schema import escape
 from session_store.storage.memory.pages import by_start, paged, record_position, record_size
-
-if TYPE_CHECKING:
-    from session_store.storage.memory.storage import Memory
+from session_store.storage.memory.state import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryToolCalls:
     """``sessions`` is over the same memory."""
 
-    memory: "Memory"
+    memory: Memory
     sessions: SessionStorage
 
     def put(self, claim: Claim, guard: ClaimGuard) -> Refused[Claim] | None:
@@ -102,7 +99,7 @@ class MemoryToolCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryClaims:
-    memory: "Memory"
+    memory: Memory
 
     def put(self, claim: FreeClaim, guard: ClaimGuard) -> Refused[FreeClaim] | None:
         with self.memory.lock:

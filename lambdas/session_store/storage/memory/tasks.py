@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -15,16 +15,14 @@ from session_store.ports import Refused
 from session_store.storage.dynamodb.codec import item_size
 from session_store.storage.dynamodb.task_items import Lane, lane_of, lanes_of, task_item
 from session_store.storage.dynamodb.task_lists import OF_SESSION
-from session_store.storage.memory.keyed_sessions import held_key, other_operation
+from session_store.storage.memory.keys import held_key, other_operation
 from session_store.storage.memory.pages import paged
-
-if TYPE_CHECKING:
-    from session_store.storage.memory.storage import Memory
+from session_store.storage.memory.state import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryTasks:
-    memory: "Memory"
+    memory: Memory
 
     def create(self, task: Task) -> None:
         with self.memory.lock:
@@ -121,7 +119,7 @@ class MemoryTasks:
 class MemoryKeyedTasks:
     """``tasks`` is over the same memory."""
 
-    memory: "Memory"
+    memory: Memory
     tasks: MemoryTasks
 
     def create(self, task: Task, claim: KeyClaim) -> KeyClaim | None:
