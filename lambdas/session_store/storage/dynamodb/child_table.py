@@ -1,7 +1,7 @@
 """The children of an ended session in DynamoDB, and how far their erasure is."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -23,19 +23,16 @@ class ChildTable(Struct, frozen=True, kw_only=True):
 
     def first(self, session_id: str, *, limit: int) -> Sequence[str]:
         terms = Terms()
-        arguments: dict[str, Any] = {
-            "KeyConditionExpression": is_equal(terms, A.PK, session_pk(session_id)),
-            "ProjectionExpression": terms.name(A.SK),
-            "ConsistentRead": True,
-            "Limit": limit,
+        pages = self.client.pages(
+            KeyConditionExpression=is_equal(terms, A.PK, session_pk(session_id)),
+            ProjectionExpression=terms.name(A.SK),
+            ConsistentRead=True,
+            Limit=limit,
             **terms.arguments(),
-        }
-        while True:
-            items, last = self.client.query(**arguments)
-            children = [sk for sk in (from_attribute(item[A.SK]) for item in items) if sk != SESSION_SK]
-            if children or last is None:
-                return children
-            arguments["ExclusiveStartKey"] = last
+        )
+        sort_keys = ([from_attribute(item[A.SK]) for item in items] for items in pages)
+        children = ([sk for sk in page if sk != SESSION_SK] for page in sort_keys)
+        return next(filter(None, children), [])
 
     def erase(self, session_id: str, sks: Sequence[str]) -> None:
         pk = session_pk(session_id)

@@ -3,7 +3,8 @@
 Everything that decides goes through the plain client, consistently.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -23,7 +24,11 @@ from session_store.storage.dynamodb.codec import ITEM_LIMIT, Item
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
-    from mypy_boto3_dynamodb.type_defs import BatchGetItemOutputTypeDef, BatchWriteItemOutputTypeDef
+    from mypy_boto3_dynamodb.type_defs import (
+        BatchGetItemOutputTypeDef,
+        BatchWriteItemOutputTypeDef,
+        QueryOutputTypeDef,
+    )
 
 BATCHES: Final = 8
 """How often what a batch left out is asked for again."""
@@ -51,11 +56,11 @@ class TransactionRefusedError(Exception):
     """
 
     def __init__(
-        self, held: Mapping[int, Item | None], *, answer_lost: bool, met: frozenset[int] = frozenset()
+        self, held: Mapping[int, Item | None], *, answer_lost: bool, conflicting: frozenset[int] = frozenset()
     ) -> None:
         super().__init__()
         self.held = held
-        self.met = met
+        self.conflicting = conflicting
         self.answer_lost = answer_lost
 
 
@@ -100,15 +105,44 @@ class Client(Struct, frozen=True, kw_only=True):
             request[self.table]["ExpressionAttributeNames"] = names
         return self.dynamodb.batch_get_item(RequestItems=request)
 
-    def query(self, **arguments: Any) -> tuple[list[Item], Item | None]:  # noqa: ANN401 - botocore's own
-        """One page, and the key that the next one starts after (None at the end)."""
-        answer = self._read(lambda: self.dynamodb.query(TableName=self.table, **arguments))
+    def query(
+        self,
+        *,
+        start: Item | None = None,
+        **arguments: Any,  # noqa: ANN401 - botocore's own
+    ) -> tuple[list[Item], Item | None]:
+        """One page after the key ``start``, and the key to start the next one after; None at the end."""
+        answer = self._read(partial(self._query_page, start, arguments))
         return answer["Items"], answer.get("LastEvaluatedKey")
 
-    def count(self, **arguments: Any) -> tuple[int, Item | None]:  # noqa: ANN401 - botocore's own
-        """How many items of one page there are, and the key that the next one starts after."""
-        answer = self._read(lambda: self.dynamodb.query(TableName=self.table, Select="COUNT", **arguments))
+    def pages(
+        self,
+        *,
+        most: int | None = None,
+        **arguments: Any,  # noqa: ANN401 - botocore's own
+    ) -> Iterator[list[Item]]:
+        """The pages of a query, each read as it is asked for, ``most`` at most; empty ones are skipped."""
+        start: Item | None = None
+        for _ in itertools.count() if most is None else range(most):
+            items, start = self.query(start=start, **arguments)
+            if items:
+                yield items
+            if start is None:
+                return
+
+    def count(
+        self,
+        *,
+        start: Item | None = None,
+        **arguments: Any,  # noqa: ANN401 - botocore's own
+    ) -> tuple[int, Item | None]:
+        """As ``query``, with the number of items in the place of the items."""
+        answer = self._read(partial(self._query_page, start, {**arguments, "Select": "COUNT"}))
         return answer["Count"], answer.get("LastEvaluatedKey")
+
+    def _query_page(self, start: Item | None, arguments: Mapping[str, Any]) -> "QueryOutputTypeDef":
+        after: dict[str, Any] = {} if start is None else {"ExclusiveStartKey": start}
+        return self.dynamodb.query(TableName=self.table, **arguments, **after)
 
     def put(self, item: Item, **condition: Any) -> None:  # noqa: ANN401 - botocore's own
         self._write(
@@ -197,8 +231,8 @@ def _cancellation(error: ClientError, *, answer_lost: bool) -> Exception:
         if reason.get("Code") == "ConditionalCheckFailed"
     }
     if held:
-        met = {position for position, reason in enumerate(reasons) if reason.get("Code") in CONFLICTS}
-        return TransactionRefusedError(held, answer_lost=answer_lost, met=frozenset(met))
+        conflicting = {position for position, reason in enumerate(reasons) if reason.get("Code") in CONFLICTS}
+        return TransactionRefusedError(held, answer_lost=answer_lost, conflicting=frozenset(conflicting))
     meanings = (_validation(reason.get("Message") or "") for reason in reasons)
     return next((meaning for meaning in meanings if meaning), error)
 

@@ -93,10 +93,10 @@ def is_admitted(terms: Terms, guard: ClaimGuard) -> str:
     """What the guard of a claim asks for (``domain.claim.admits``)."""
     if guard.fence is None:
         return is_absent(terms, guard.now_ms)
-    return all_of(is_alive(terms, guard.now_ms), stands_as(terms, guard))
+    return all_of(is_alive(terms, guard.now_ms), matches_guard(terms, guard))
 
 
-def stands_as(terms: Terms, guard: ClaimGuard) -> str:
+def matches_guard(terms: Terms, guard: ClaimGuard) -> str:
     """It has the status, the fence and, where that decides, the lease that the guard names."""
     clauses = [is_equal(terms, A.CLAIM_STATUS, guard.status)]
     if guard.fence is not None:

@@ -11,7 +11,7 @@ CLAIM: Final = 0
 WRITE: Final = 1
 """Positions in the transaction. The claim is judged first."""
 
-MEETINGS: Final = 4
+CONFLICT_ATTEMPTS: Final = 4
 """How often a write is sent that is refused while another holds its claim."""
 
 
@@ -20,11 +20,11 @@ def write_once(client: Client, item: dict[str, Any], claim: KeyClaim) -> KeyClai
 
     Raises:
         TransactionRefusedError: the key is free, the item is refused.
-        OutcomeUnknownError: an answer was lost, at whatever meeting, and no later one told.
+        OutcomeUnknownError: an answer was lost, at whatever attempt, and no later one told.
     """
     items = [key_claim_put(claim, table=client.table), item]
     lost = False
-    for meeting in range(MEETINGS):
+    for attempt in range(CONFLICT_ATTEMPTS):
         try:
             client.transact(items, token=claim.operation_id)
         except ThrottledError as error:
@@ -36,10 +36,10 @@ def write_once(client: Client, item: dict[str, Any], claim: KeyClaim) -> KeyClai
             if CLAIM in refused.held:
                 held = key_claim_from(refused.held[CLAIM] or {})
                 return None if held.operation_id == claim.operation_id else held
-            if CLAIM not in refused.met:
+            if CLAIM not in refused.conflicting:
                 raise
             # Its twin is being written: what refuses this one may be the twin's own work.
-            client.attempts.pause(meeting)
+            client.attempts.pause(attempt)
         else:
             return None
     raise OutcomeUnknownError if lost else ThrottledError

@@ -42,9 +42,7 @@ def query_partition(
     size = 0
     start = after
     while True:
-        if start is not None:
-            arguments["ExclusiveStartKey"] = start
-        found, start = client.query(**arguments, Limit=limit - len(items))
+        found, start = client.query(start=start, **arguments, Limit=limit - len(items))
         for item in found:
             size += _carried(item)
             if items and size > PAGE_BYTES:

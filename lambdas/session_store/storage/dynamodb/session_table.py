@@ -1,10 +1,14 @@
 """Sessions in DynamoDB."""
 
+from collections.abc import Iterator
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.expiry_mark import ExpiryMark
-from session_store.domain.session import Session, Status
+from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest
+from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
 from session_store.domain.session_write import (
     Guard,
     SessionWrite,
@@ -18,7 +22,7 @@ from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, SessionNotFoundError, ThrottledError
 from session_store.schema import Attribute
 from session_store.storage.dynamodb.audit_items import audit_event_item
-from session_store.storage.dynamodb.client import ConditionFailedError, TransactionRefusedError
+from session_store.storage.dynamodb.client import Client, ConditionFailedError, TransactionRefusedError
 from session_store.storage.dynamodb.expressions import (
     Terms,
     Update,
@@ -45,8 +49,12 @@ from session_store.storage.dynamodb.session_updates import (
 A: Final = Attribute
 
 
-class SessionTable(SessionLists, frozen=True, kw_only=True):
+class SessionTable(Struct, frozen=True, kw_only=True):
+    """``shards`` is how many partitions one status has in the status/ttl index."""
+
+    client: Client
     audit_table: str
+    shards: int
 
     def create(self, session: Session) -> None:
         terms = Terms()
@@ -175,6 +183,23 @@ class SessionTable(SessionLists, frozen=True, kw_only=True):
             self.client.transact([removal, entry], token=event.operation_id)
         except TransactionRefusedError as refused:
             raise refusal(session_or_none(refused.held.get(0)), guard) from refused
+
+    def page_owned(
+        self, owner: Owner, *, status: Status | None, now_ms: int, page: PageRequest[OwnedPosition]
+    ) -> Page[SessionSummary, OwnedPosition]:
+        return self._lists.page_owned(owner, status=status, now_ms=now_ms, page=page)
+
+    def page_expiring(
+        self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
+    ) -> Page[ExpiringSession, ExpiringPosition]:
+        return self._lists.page_expiring(status, now_ms=now_ms, until=until, page=page)
+
+    def count_living(self, status: Status, *, region: str, now_ms: int) -> Iterator[int]:
+        return self._lists.count_living(status, region=region, now_ms=now_ms)
+
+    @property
+    def _lists(self) -> SessionLists:
+        return SessionLists(client=self.client, shards=self.shards)
 
 
 def _closes(write: SessionWrite) -> bool:

@@ -3,13 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from msgspec import Struct
-
 from session_store.domain.settlement import Settlement
 from session_store.errors import PayloadTooLargeError
 from session_store.storage.dynamodb.audit_items import audit_event_item
 from session_store.storage.dynamodb.child_items import claim_item, record_item
-from session_store.storage.dynamodb.client import Client, TokenUsedError, TransactionRefusedError
+from session_store.storage.dynamodb.client import TransactionRefusedError
 from session_store.storage.dynamodb.codec import Item, item_size
 from session_store.storage.dynamodb.expressions import Terms, conditional_put, is_admitted, unconditional_put
 from session_store.storage.dynamodb.message_table import message_put
@@ -32,68 +30,43 @@ CLAIM: Final = 0
 """Position of the claim: it is judged first."""
 
 
-class Settlements(Struct, frozen=True, kw_only=True):
-    client: Client
-    audit_table: str
-    region: str
-    shards: int
+def settlement_items(
+    settlement: Settlement, *, table: str, audit_table: str, region: str, shards: int
+) -> list[dict[str, Any]]:
+    """The items of the transaction: the claim first, the session's metadata last."""
+    claim = claim_item(settlement.claim, region=region)
+    terms = Terms()
+    condition = is_admitted(terms, settlement.guard)
+    items = [conditional_put(claim, table=table, terms=terms, condition=condition)]
+    if settlement.record is not None:
+        items.append(unconditional_put(record_item(settlement.record, region=region), table=table))
+    items.append(unconditional_put(audit_event_item(settlement.event), table=audit_table))
+    items += [message_put(message, table=table, region=region) for message in settlement.messages]
+    items += [new_task_put(task, table=table, shards=shards) for task in settlement.tasks]
+    if settlement.write is not None:
+        items.append(transacted_update(settlement.write, table=table))
+    if settlement.condition is not None:
+        items.append(transacted_check(settlement.claim.session_id, settlement.condition, table=table))
+    return items
 
-    def settle(self, settlement: Settlement) -> bool:
-        """As ``ports.ToolCallStorage.settle``.
 
-        Raises:
-            StoreError: the claim is as expected, and a clause of the session's guard does not hold.
-            PayloadTooLargeError: more than a transaction takes, or the session would pass 400 KB.
-        """
-        items = self._items(settlement)
-        check_limits(items)
-        try:
-            self.client.transact(items, token=settlement.token)
-        except TokenUsedError:
-            self.client.attempts.pause(TWIN_PAUSE)
-            return False
-        except TransactionRefusedError as refused:
-            self._check_write(settlement, refused, position=len(items) - 1)
-            return False
-        return True
+def check_session_refusal(settlement: Settlement, refused: TransactionRefusedError, *, position: int) -> None:
+    """Raise the error that the refusal means, if the session at ``position`` alone refused.
 
-    def _items(self, settlement: Settlement) -> list[dict[str, Any]]:
-        """The claim first, the session's metadata last."""
-        table, region = self.client.table, self.region
-        items = [self._claim(settlement)]
-        if settlement.record is not None:
-            items.append(unconditional_put(record_item(settlement.record, region=region), table=table))
-        items.append(unconditional_put(audit_event_item(settlement.event), table=self.audit_table))
-        items += [message_put(message, table=table, region=region) for message in settlement.messages]
-        items += [new_task_put(task, table=table, shards=self.shards) for task in settlement.tasks]
-        if settlement.write is not None:
-            items.append(transacted_update(settlement.write, table=table))
-        if settlement.condition is not None:
-            items.append(transacted_check(settlement.claim.session_id, settlement.condition, table=table))
-        return items
+    Pass where another write was in progress on the claim: it may be the twin of this one, and what the
+    session refuses may be the twin's own work.
 
-    def _claim(self, settlement: Settlement) -> dict[str, Any]:
-        terms = Terms()
-        condition = is_admitted(terms, settlement.guard)
-        item = claim_item(settlement.claim, region=self.region)
-        return conditional_put(item, table=self.client.table, terms=terms, condition=condition)
-
-    def _check_write(
-        self, settlement: Settlement, refused: TransactionRefusedError, *, position: int
-    ) -> None:
-        """Raise what the session's refusal means, if it is the session that stands in the way.
-
-        Where another write is at work on the claim, it may be this call's own, and the session's refusal
-        its work.
-        """
-        write, guard = settlement.write, settlement.condition
-        if set(refused.held) != {position} or CLAIM in refused.met:
-            return
-        there, lost = session_or_none(refused.held[position]), refused.answer_lost
-        if write is not None:
-            raise refused_transaction(there, write.guard, write.change, answer_lost=lost) from refused
-        if guard is not None:
-            raise refused_transaction(there, guard, answer_lost=lost) from refused
+    Raises:
+        StoreError: the claim is as expected, and a clause of the session's guard does not hold.
+    """
+    write, guard = settlement.write, settlement.condition
+    if set(refused.held) != {position} or CLAIM in refused.conflicting:
+        return
+    session, lost = session_or_none(refused.held[position]), refused.answer_lost
+    if write is not None:
+        raise refused_transaction(session, write.guard, write.change, answer_lost=lost) from refused
+    if guard is not None:
+        raise refused_transaction(session, guard, answer_lost=lost) from refused
 
 
 def check_limits(items: Sequence[Mapping[str, Any]]) -> None:

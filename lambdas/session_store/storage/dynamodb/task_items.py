@@ -15,7 +15,7 @@ from session_store.domain.task_writes import TaskFilter
 from session_store.domain.times import from_iso, iso
 from session_store.schema import TASK_PK_PREFIX, TASK_SK, Attribute, Due, Entity, task_pk
 from session_store.storage.dynamodb.codec import Item, from_item, to_item
-from session_store.storage.dynamodb.expressions import Terms, conditional_put, is_absent, stands_as
+from session_store.storage.dynamodb.expressions import Terms, conditional_put, is_absent, matches_guard
 from session_store.storage.dynamodb.ownership import author_attribute, author_from
 from session_store.storage.dynamodb.payload_attributes import NULL, payload_attribute, payload_from
 
@@ -193,4 +193,4 @@ def task_put(task: Task, guard: ClaimGuard, *, table: str, shards: int) -> dict[
     """The next state of a task as an item of a transaction."""
     terms = Terms()
     item = task_item(task, shards=shards)
-    return conditional_put(item, table=table, terms=terms, condition=stands_as(terms, guard))
+    return conditional_put(item, table=table, terms=terms, condition=matches_guard(terms, guard))

@@ -10,7 +10,7 @@ from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
 from session_store.storage.dynamodb.attempts import Attempts
 from session_store.storage.dynamodb.client import Client, TransactionRefusedError
 from session_store.storage.dynamodb.keyed_session_table import KeyedSessionTable
-from session_store.storage.dynamodb.keyed_writes import CLAIM, MEETINGS, WRITE
+from session_store.storage.dynamodb.keyed_writes import CLAIM, CONFLICT_ATTEMPTS, WRITE
 from tests.support.samples import a_key_claim, a_session
 
 
@@ -27,16 +27,19 @@ class Refusing:
 
 
 def met(*, answer_lost: bool) -> TransactionRefusedError:
-    return TransactionRefusedError({}, answer_lost=answer_lost, met=frozenset({CLAIM}))
+    return TransactionRefusedError({}, answer_lost=answer_lost, conflicting=frozenset({CLAIM}))
 
 
 @pytest.mark.parametrize(
     ("ends", "told"),
     [
         ([met(answer_lost=True), ThrottledError()], OutcomeUnknownError),
-        ([met(answer_lost=True), *(met(answer_lost=False) for _ in range(MEETINGS))], OutcomeUnknownError),
+        (
+            [met(answer_lost=True), *(met(answer_lost=False) for _ in range(CONFLICT_ATTEMPTS))],
+            OutcomeUnknownError,
+        ),
         ([met(answer_lost=False), ThrottledError()], ThrottledError),
-        ([met(answer_lost=False) for _ in range(MEETINGS)], ThrottledError),
+        ([met(answer_lost=False) for _ in range(CONFLICT_ATTEMPTS)], ThrottledError),
     ],
     ids=["lost, then throttled", "lost, then met to the end", "throttled", "met to the end"],
 )
