@@ -63,7 +63,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
             SessionNotFoundError
         """
         session = self.access.load(caller, session_id)
-        found = self.storage.page(session_id, page)
+        found = self.storage.page(session_pk(session_id), page)
         self.access.slide_quietly(caller, session)
         return replace(found, items=self._kept(found.items))
 
@@ -88,7 +88,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
     def _entries(self, pk: str) -> Iterator[AuditEntry]:
         after: AuditPosition | None = None
         while True:
-            found = self.storage.page_of(pk, PageRequest(limit=WHOLE_PAGE, after=after))
+            found = self.storage.page(pk, PageRequest(limit=WHOLE_PAGE, after=after))
             yield from self._kept(found.items)
             after = found.next
             if after is None:

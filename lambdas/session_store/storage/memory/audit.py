@@ -8,7 +8,7 @@ from session_store.domain.page import (
     Page,
     PageRequest,
 )
-from session_store.schema import Attribute, session_pk
+from session_store.schema import Attribute
 from session_store.storage.dynamodb.audit_items import audit_change_item, audit_entry_from, audit_event_item
 from session_store.storage.dynamodb.codec import item_size, to_attribute
 from session_store.storage.memory.pages import (
@@ -36,10 +36,7 @@ class MemoryAudit:
         with self.memory.lock:
             self.memory.changes.setdefault((change.stream, change.sequence_number), change)
 
-    def page(self, session_id: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
-        return self.page_of(session_pk(session_id), page)
-
-    def page_of(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
+    def page(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
         with self.memory.lock:
             items = [audit_event_item(event) for event in self.memory.events]
             items += [audit_change_item(change) for change in self.memory.changes.values()]
