@@ -1,8 +1,7 @@
-"""The claim machine: whose a piece of work is that must not be done twice, and how it ended.
+"""The claim machine: a lease on a piece of work that must not be done twice, and its outcome.
 
-One machine for tool calls, free idempotency keys and tasks; each kind adds what it
-needs to be found, to be finished and to be answered again. ``claim_steps`` has what may
-become of a claim.
+Tool calls, free idempotency keys and tasks share it. Each kind adds what it needs to be found, to be
+finished and to be replayed. ``claim_steps`` has the transitions.
 """
 
 from enum import Enum, StrEnum, auto
@@ -16,10 +15,10 @@ from session_store.errors import IdempotencyMismatchError, InProgressError
 
 MIN_LEASE: Final = 1
 MAX_LEASE: Final = 3600
-"""Seconds that a lease may last before a heartbeat renews it."""
+"""Shortest and longest lease, in seconds. A heartbeat renews it."""
 
 LEASE_SKEW_MARGIN_MS: Final = 4000
-"""How far two clocks may differ: as long after its end a lease still counts as running."""
+"""Largest difference between two clocks. A lease counts as held for as long after its expiry."""
 
 
 class ClaimStatus(StrEnum):
@@ -32,12 +31,12 @@ SETTLED: Final = frozenset({ClaimStatus.COMPLETED, ClaimStatus.FAILED})
 
 
 class Leased(Struct, frozen=True, kw_only=True):
-    """What one attempt at a time holds, until its lease is over: a claim, or a task.
+    """Work that one attempt at a time holds under a lease: a claim, or a task.
 
-    ``fence`` rises with every attempt, and only the holder of the current one may go on.
-    ``retry_safe``: the work may be done again when nobody knows whether it was done.
-    ``outcome_hash`` is of what the last attempt came to; empty while one is at it.
-    ``ttl`` in seconds, None as long as there is no end.
+    ``fence`` is the fencing token: it rises with every attempt, and only the holder of the current one may
+    go on. ``retry_safe``: the work may be done again when its outcome is unknown. ``outcome_hash`` is the
+    hash of the last attempt's outcome, empty while an attempt is running. ``ttl`` in epoch seconds; None:
+    it does not expire.
     """
 
     status: StrEnum
@@ -50,12 +49,12 @@ class Leased(Struct, frozen=True, kw_only=True):
 
     @property
     def is_held(self) -> bool:
-        """Whether an attempt is at it, its lease over or not."""
+        """Whether an attempt holds it, whether or not its lease has expired."""
         raise NotImplementedError
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing more comes of it."""
+        """Whether it has its final outcome."""
         raise NotImplementedError
 
     def is_expired(self, now_ms: int) -> bool:
@@ -63,7 +62,7 @@ class Leased(Struct, frozen=True, kw_only=True):
 
 
 class LeasedClaim(Leased, frozen=True, kw_only=True):
-    """Carries its owner: it outlives what it guards. ``started_at`` (milliseconds) is the first attempt's."""
+    """A claim. It has its own owner, as it outlives its session; ``started_at`` (ms): first attempt."""
 
     owner: Owner
     status: ClaimStatus
@@ -86,24 +85,29 @@ BegunT = TypeVar("BegunT", bound=LeasedClaim)
 
 
 class Standing(Enum):
-    """What a claim is to somebody who asks for its work."""
+    """The state of a claim at a given time, for an attempt that asks for its work."""
 
     ABSENT = auto()
+    """There is no claim, or it has expired: the attempt may begin."""
+
     RUNNING = auto()
+    """An attempt holds the lease."""
+
     AVAILABLE = auto()
-    """Nobody holds it any more, and the work may be done again."""
+    """No attempt holds the lease, and the work may be done again: the attempt may take over."""
 
     UNKNOWN = auto()
-    """Its lease is over, and what it did must be found out first."""
+    """The lease has expired, and the work may have been done: reconcile first."""
 
     SETTLED = auto()
+    """It has its outcome, which is the answer."""
 
 
 class ClaimGuard(Struct, frozen=True, kw_only=True):
-    """What must be there for a claim to be written at ``now_ms``.
+    """The condition under which a claim may be written at ``now_ms``.
 
-    No claim, or an expired one, where ``fence`` is None; else one of ``status`` with this
-    fence and, where it decides that a lease is over, with this lease.
+    ``fence`` None: there is no claim, or an expired one. Otherwise the stored claim has this status, this
+    fence and, unless ``lease_until_ms`` is None, this lease.
     """
 
     now_ms: int
@@ -113,13 +117,14 @@ class ClaimGuard(Struct, frozen=True, kw_only=True):
 
 
 class Step(Struct, Generic[ClaimT], frozen=True, kw_only=True):
-    """The claim after a step. ``guard`` None: it is so already, and nothing is to be written."""
+    """The claim after a step, and the guard to write it under; None: nothing is to be written."""
 
     claim: ClaimT
     guard: ClaimGuard | None
 
 
 def standing(held: Leased | None, *, now_ms: int) -> Standing:
+    """The standing of a stored claim at ``now_ms``; see ``Standing``."""
     if held is None or held.is_expired(now_ms):
         return Standing.ABSENT
     if held.is_settled:
@@ -130,22 +135,22 @@ def standing(held: Leased | None, *, now_ms: int) -> Standing:
 
 
 def lease_expired(lease_until_ms: int, now_ms: int) -> bool:
-    """Whether a lease is over by every clock: some may be ahead of the one that granted it."""
+    """Whether a lease has expired on every clock: some may be ahead of the one that granted it."""
     return now_ms >= lease_until_ms + LEASE_SKEW_MARGIN_MS
 
 
 def next_fence(previous: int, now_ms: int) -> int:
-    """The fence of the next attempt: higher than any before it, also than one of a claim that is gone."""
+    """The fence of the next attempt: higher than every earlier one, even that of an expired claim."""
     return max(previous + 1, now_ms)
 
 
 def claim_ttl(*, lease_until_ms: int, at_least: int = 0) -> int:
-    """A claim stays a day after its lease, and until ``at_least`` (epoch seconds)."""
+    """Epoch second at which a claim expires: a day after its lease, and not before ``at_least``."""
     return max(at_least, -(-lease_until_ms // MILLIS) + DAY_SECONDS)
 
 
 def admits(held: Leased | None, guard: ClaimGuard) -> bool:
-    """Whether what is there is what the guard asks for."""
+    """Whether the stored claim satisfies the guard."""
     if held is None or held.is_expired(guard.now_ms):
         return guard.fence is None
     return (
@@ -156,12 +161,12 @@ def admits(held: Leased | None, guard: ClaimGuard) -> bool:
 
 
 def guard_unchanged(held: Leased, now_ms: int) -> ClaimGuard:
-    """A heartbeat meanwhile would show that the lease is not over after all."""
+    """A guard that the claim is unchanged, its lease included: a heartbeat in between makes it fail."""
     return ClaimGuard(now_ms=now_ms, fence=held.fence, lease_until_ms=held.lease_until_ms, status=held.status)
 
 
-class Used(Protocol):
-    """A claim of whatever kind, as the repetition of a request meets it."""
+class Repeatable(Protocol):
+    """A claim of any kind, as a repeated request sees it."""
 
     @property
     def status(self) -> ClaimStatus: ...
@@ -170,12 +175,12 @@ class Used(Protocol):
     def input_hash(self) -> str: ...
 
 
-def check_repeat(held: Used, *, input_hash: str, mismatch: str) -> None:
-    """Pass where the claim that is there is settled and of the same input: its outcome is the answer.
+def check_repeat(held: Repeatable, *, input_hash: str, mismatch: str) -> None:
+    """Pass if the stored claim is settled and has the same input, so that its outcome is the answer.
 
     Raises:
-        IdempotencyMismatchError: of another input; ``mismatch`` says so.
-        InProgressError: not settled yet.
+        IdempotencyMismatchError: the claim has another input; ``mismatch`` is the detail.
+        InProgressError: the claim is not settled yet.
     """
     if held.input_hash != input_hash:
         raise IdempotencyMismatchError(mismatch)

@@ -1,4 +1,4 @@
-"""Free idempotency keys: a claim on any work that a caller has a name for, with its outcome inside."""
+"""Free idempotency keys: claims on any work that a caller names, each with its outcome."""
 
 from typing import Final
 
@@ -11,16 +11,17 @@ from session_store.domain.tokens import token_of
 from session_store.domain.window import LONGEST_LIFE
 
 ROUTE: Final = "/claims"
-"""Apart from the Idempotency-Key of every route: the same text there is another key."""
+"""Keeps these keys apart from Idempotency-Key headers: the same text is another key on each route."""
 
 DEFAULT_RETENTION: Final = DAY_SECONDS
 LONGEST_RETENTION: Final = LONGEST_LIFE
 
 
 class FreeClaim(LeasedClaim, frozen=True, kw_only=True):
-    """``retain_seconds``: how long that the claim stays after it was last written, at the least.
+    """A claim under a free key.
 
-    ``completed_at`` in milliseconds, None until it is settled.
+    ``retain_seconds``: how long the claim stays after it was last written, at least. ``completed_at`` in
+    milliseconds, None until the claim is settled.
     """
 
     key_hash: str
@@ -41,5 +42,5 @@ def free_claim_ttl(*, lease_until_ms: int, retain_seconds: int, now_ms: int) -> 
 
 
 def downstream_token(claim: FreeClaim) -> str:
-    """The same for every attempt; another once the claim has expired and its key begins anew."""
+    """A downstream idempotency key: the same for every attempt, another when the key begins anew."""
     return token_of("claim", claim.key_hash, claim.started_at)

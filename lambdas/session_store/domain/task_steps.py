@@ -1,4 +1,4 @@
-"""What may become of a task: the claim machine's steps, with what a task adds to them."""
+"""The transitions of a task: those of the claim machine, with what a task adds."""
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from session_store.errors import AlreadyDecidedError, InvalidTransitionError
 
 
 def taken(task: Task, *, worker: str, lease_seconds: int, author: Author, now_ms: int) -> Step[Task] | None:
-    """The task in the hands of ``worker``; None where it is not to be had now."""
+    """The task held by ``worker``; None if it cannot be claimed now."""
     free = standing(task, now_ms=now_ms) is Standing.AVAILABLE and now_ms >= claimable_from(task)
     if task.kind is not TaskKind.TASK or not free:
         return None
@@ -41,8 +41,10 @@ def taken(task: Task, *, worker: str, lease_seconds: int, author: Author, now_ms
 
 
 def renewed(task: Task | None, *, fence: int, lease_seconds: int, author: Author, now_ms: int) -> Step[Task]:
-    """Raises:
-    NotFoundError, FencedError
+    """The task with a renewed lease.
+
+    Raises:
+        NotFoundError, FencedError
     """
     until = now_ms + lease_seconds * MILLIS
     step = extended(task, fence=fence, lease_until_ms=until, author=author, now_ms=now_ms)
@@ -52,8 +54,10 @@ def renewed(task: Task | None, *, fence: int, lease_seconds: int, author: Author
 def completed(
     task: Task | None, *, fence: int, result: JsonValue, outcome_hash: str, author: Author, now_ms: int
 ) -> Step[Task]:
-    """Raises:
-    NotFoundError, FencedError, IdempotencyMismatchError
+    """The task completed with a result.
+
+    Raises:
+        NotFoundError, FencedError, IdempotencyMismatchError
     """
     step = settled(
         task,
@@ -63,7 +67,7 @@ def completed(
         author=author,
         now_ms=now_ms,
     )
-    return step if step.guard is None else _over(step, now_ms, result=result, error=None)
+    return step if step.guard is None else _ended(step, now_ms, result=result, error=None)
 
 
 def failed(
@@ -76,7 +80,9 @@ def failed(
     author: Author,
     now_ms: int,
 ) -> Step[Task]:
-    """The task to be taken again after ``retry_in`` seconds, or a growing pause; failed after the last try.
+    """The task after a failed attempt: pending again, or failed if the attempt was the last one allowed.
+
+    ``retry_in``: seconds until the next attempt; None: exponential backoff.
 
     Raises:
         NotFoundError, FencedError, IdempotencyMismatchError
@@ -87,15 +93,17 @@ def failed(
     if step.guard is None:
         return step
     if last:
-        return _over(step, now_ms, error=error)
+        return _ended(step, now_ms, error=error)
     pause = back_off(step.claim.attempts) if retry_in is None else retry_in
     again = replace(step.claim, error=error, next_at=now_ms + pause * MILLIS)
     return replace(step, claim=again)
 
 
 def cancelled(task: Task, *, author: Author, now_ms: int) -> Step[Task]:
-    """Raises:
-    InvalidTransitionError: it is over already, and not so.
+    """The task cancelled; unchanged if it is cancelled already.
+
+    Raises:
+        InvalidTransitionError: it has ended in another way.
     """
     if task.status is TaskStatus.CANCELLED:
         return Step(claim=task, guard=None)
@@ -104,7 +112,7 @@ def cancelled(task: Task, *, author: Author, now_ms: int) -> Step[Task]:
             from_status=task.status, to=TaskStatus.CANCELLED, what=f"This {task.kind}"
         )
     step = overruled(task, status=TaskStatus.CANCELLED, outcome_hash="", author=author, now_ms=now_ms)
-    return _over(step, now_ms)
+    return _ended(step, now_ms)
 
 
 def decided(
@@ -116,10 +124,10 @@ def decided(
     author: Author,
     now_ms: int,
 ) -> Step[Task]:
-    """Being decided so already is success, whoever did it.
+    """The approval with a decision; unchanged if it has this decision already, from any approver.
 
     Raises:
-        AlreadyDecidedError: the other way, or withdrawn, or its deadline has passed.
+        AlreadyDecidedError: decided the other way, cancelled, or past its deadline.
     """
     if task.status is decision:
         return Step(claim=task, guard=None)
@@ -128,17 +136,17 @@ def decided(
         status = task.status if task.is_settled else TaskStatus.EXPIRED
         raise AlreadyDecidedError(status=status)
     step = overruled(task, status=decision, outcome_hash="", author=author, now_ms=now_ms)
-    return _over(step, now_ms, decided_by=decided_by, comment=comment)
+    return _ended(step, now_ms, decided_by=decided_by, comment=comment)
 
 
 def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
-    """The end that comes by itself, at its time, whenever it is written; None where it has not come."""
+    """The task ended by itself, at the time when it lapsed; None if it has not lapsed yet."""
     at = lapses_at(task)
     if at is None or now_ms < at:
         return None
     approval = task.kind is TaskKind.APPROVAL
     status = TaskStatus.EXPIRED if approval else TaskStatus.FAILED
-    step = _over(overruled(task, status=status, outcome_hash="", author=author, now_ms=at), at)
+    step = _ended(overruled(task, status=status, outcome_hash="", author=author, now_ms=at), at)
     if approval:
         return step
     reason = Lapse.LEASE if task.attempts >= MAX_ATTEMPTS else Lapse.DEADLINE
@@ -146,13 +154,14 @@ def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
 
 
 def as_of(task: Task, now_ms: int) -> Task:
-    """The task as everybody is to see it: over where its end has come, written or not."""
+    """The task as of ``now_ms``: ended if it has lapsed, whether or not that is written yet."""
     step = lapsed(task, author=task.author, now_ms=now_ms)
     return task if step is None else step.claim
 
 
-def _over(step: Step[Task], now_ms: int, **told: JsonValue) -> Step[Task]:
-    """From now on it is kept for as long as it was to be."""
+def _ended(step: Step[Task], now_ms: int, **changes: JsonValue) -> Step[Task]:
+    """The step of a task that ends at ``now_ms``, from when its retention counts."""
     task = step.claim
-    over = replace(task, **told, next_at=now_ms, ended_at=now_ms, ttl=seconds(now_ms) + task.retain_seconds)
-    return replace(step, claim=over)
+    ttl = seconds(now_ms) + task.retain_seconds
+    ended = replace(task, **changes, next_at=now_ms, ended_at=now_ms, ttl=ttl)
+    return replace(step, claim=ended)
