@@ -22,7 +22,7 @@ class AuditStorage(Protocol):
         ...
 
     def page(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
-        """The trail of the session or task with the partition key ``pk``, in time order, read consistently."""
+        """The trail of a session or task, by its partition key, in time order; read consistently."""
         ...
 
 

@@ -13,8 +13,9 @@ from session_store.storage.dynamodb.partition import query_partition
 
 
 class AuditTable(Struct, frozen=True, kw_only=True):
+    """The audit trail; ``client`` is that of the audit table."""
+
     client: Client
-    """Of the audit table."""
 
     def put_event(self, event: AuditEvent) -> AuditEntry | None:
         terms = Terms()
@@ -32,7 +33,7 @@ class AuditTable(Struct, frozen=True, kw_only=True):
         try:
             self.client.put(audit_change_item(change), ConditionExpression=condition, **terms.arguments())
         except ConditionFailedError:
-            # Delivered again: the key is the record's own, so what is there is this change.
+            # Delivered again: the key follows from the record, so the stored item is this change.
             return
 
     def page(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:

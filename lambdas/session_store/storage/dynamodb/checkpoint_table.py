@@ -40,7 +40,7 @@ class CheckpointTable(Struct, frozen=True, kw_only=True):
         try:
             return write_once(self.client, put, claim)
         except TransactionRefusedError as refused:
-            # Even where an answer was lost: had this been done, the claim would be there.
+            # Conclusive even if a response was lost: had this been done, the claim would exist.
             return checkpoint_from(refused.held[WRITE] or {})
 
     def read_claim(self, key_hash: str) -> KeyClaim | None:

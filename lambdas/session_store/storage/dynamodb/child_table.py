@@ -1,4 +1,4 @@
-"""The children of an ended session in DynamoDB, and how far their erasure is."""
+"""The child items of an ended session in DynamoDB, and the progress of erasing them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -19,7 +19,7 @@ BATCH: Final = 25
 class ChildTable(Struct, frozen=True, kw_only=True):
     client: Client
     audit: Client
-    """Of the audit table, which has no stream: how far an erasure is, is no change to tell of."""
+    """Client of the audit table, which has no stream: the progress itself must not be audited."""
 
     def first(self, session_id: str, *, limit: int) -> Sequence[str]:
         terms = Terms()

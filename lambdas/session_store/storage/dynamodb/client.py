@@ -1,6 +1,6 @@
-"""The calls to DynamoDB that the store makes, and what their refusals mean.
+"""The calls to DynamoDB that the store makes, and the meaning of their refusals.
 
-Everything that decides goes through the plain client, consistently.
+Every deciding read is consistent, and goes to DynamoDB itself rather than to a cache.
 """
 
 import itertools
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     )
 
 BATCHES: Final = 8
-"""How often what a batch left out is asked for again."""
+"""Requests for one batch at most: DynamoDB may leave items unprocessed."""
 
 Answer = TypeVar("Answer")
 
 
 class ConditionFailedError(Exception):
-    """A write's condition did not hold; ``item`` is what was there, if anything was.
+    """A write's condition did not hold; ``item`` is the stored item, if there is one.
 
-    ``answer_lost``: the request was sent before, and its answer lost, so what is
-    there may be its own work with another write on top.
+    ``answer_lost``: the response to an earlier attempt was lost, so the stored item may be the work of this
+    request, or that of another write on top of it.
     """
 
     def __init__(self, item: Item | None, *, answer_lost: bool) -> None:
@@ -50,9 +50,9 @@ class ConditionFailedError(Exception):
 
 
 class TransactionRefusedError(Exception):
-    """Conditions did not hold: ``held`` says for each item that refused, by position, what was there.
+    """Conditions of a transaction did not hold: ``held`` has the stored item at each position that refused.
 
-    ``met``: the positions of items that another write was at work on, and that were not judged.
+    ``conflicting``: positions of items with another write in progress, whose conditions were not evaluated.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class TransactionRefusedError(Exception):
 
 
 class TokenUsedError(Exception):
-    """Another request was sent under the token of this one, and is done or being done."""
+    """Another request with the same token was sent before, and is done or in progress."""
 
 
 class Client(Struct, frozen=True, kw_only=True):
-    """One table's calls. ``dynamodb`` is a low-level client with timeouts set that resends nothing."""
+    """Calls to one table. ``dynamodb`` is a low-level client with timeouts and without retries of its own."""
 
     dynamodb: "DynamoDBClient"
     table: str
@@ -82,9 +82,9 @@ class Client(Struct, frozen=True, kw_only=True):
         return answer.get("Item")
 
     def get_all(self, keys: Sequence[Item], *, only: Sequence[str] = ()) -> list[Item]:
-        """Up to 100 items, read consistently, whole or some attributes of each.
+        """Up to 100 items, read consistently; ``only``: the attributes to read, all by default.
 
-        What DynamoDB leaves out is asked for again.
+        Keys that DynamoDB leaves unprocessed are requested again.
         """
         found: list[Item] = []
         pending: list[Item] = list(keys)
@@ -155,11 +155,11 @@ class Client(Struct, frozen=True, kw_only=True):
         )
 
     def replace(self, item: Item) -> None:
-        """Put the item whatever is there."""
+        """Put the item unconditionally."""
         self._write(lambda: self.dynamodb.put_item(TableName=self.table, Item=item))
 
     def update(self, key: Item, **arguments: Any) -> Item:  # noqa: ANN401 - botocore's own
-        """The whole item after the update."""
+        """Update an item; returns all of it after the update."""
         answer = self._write(
             lambda: self.dynamodb.update_item(
                 TableName=self.table,
@@ -172,7 +172,7 @@ class Client(Struct, frozen=True, kw_only=True):
         return answer["Attributes"]
 
     def delete_all(self, keys: Sequence[Item]) -> None:
-        """Delete up to 25 items, there or not; what DynamoDB leaves undone is asked for again.
+        """Delete up to 25 items, whether or not they exist; unprocessed ones are requested again.
 
         Raises:
             UnfinishedError: some are left.
@@ -184,13 +184,13 @@ class Client(Struct, frozen=True, kw_only=True):
             if not pending:
                 return
             self.attempts.pause(attempt)
-        raise UnfinishedError("DynamoDB took not all of a batch")
+        raise UnfinishedError("DynamoDB did not process all of a batch")
 
     def _write_batch(self, requests: list[Any]) -> "BatchWriteItemOutputTypeDef":
         return self.dynamodb.batch_write_item(RequestItems={self.table: requests})
 
     def transact(self, items: Sequence[Any], *, token: str) -> None:
-        """All the items or none. The token makes a repeated request the same request, for ten minutes."""
+        """Write all items or none. A repeated token makes a retry the same request, for ten minutes."""
         self._write(lambda: self.dynamodb.transact_write_items(TransactItems=items, ClientRequestToken=token))
 
     def _read(self, call: Callable[[], Answer]) -> Answer:
@@ -199,7 +199,7 @@ class Client(Struct, frozen=True, kw_only=True):
         except RejectedError as rejected:
             raise rejected.error from rejected
         except OutcomeUnknownError as error:
-            raise ThrottledError("The database did not answer in time.") from error
+            raise ThrottledError("The database did not answer in time; nothing was done.") from error
 
     def _write(self, call: Callable[[], Answer]) -> Answer:
         try:
@@ -223,7 +223,7 @@ def _meaning(error: ClientError, *, answer_lost: bool) -> Exception:
 
 
 def _cancellation(error: ClientError, *, answer_lost: bool) -> Exception:
-    """What the items of a cancelled transaction say: a failed condition first, else validation."""
+    """The error of a cancelled transaction: its failed conditions, or else a validation error."""
     reasons: list[Mapping[str, Any]] = list(reasons_of(error))
     held = {
         position: reason.get("Item")
@@ -238,10 +238,10 @@ def _cancellation(error: ClientError, *, answer_lost: bool) -> Exception:
 
 
 def _validation(message: str) -> StoreError | None:
-    """The two refusals of a value that only the stored item can cause."""
+    """The validation errors that depend on the stored item: its size, and a sum out of range."""
     lowered = message.lower()
     if "item size" in lowered and "exceeded" in lowered:
-        return PayloadTooLargeError("The item would pass DynamoDB's limit.", limit=ITEM_LIMIT)
+        return PayloadTooLargeError("The item would exceed DynamoDB's limit.", limit=ITEM_LIMIT)
     if "number overflow" in lowered or "number underflow" in lowered or "significant digits" in lowered:
         return InvalidRequestError("The sum is out of range", path="$.increment")
     return None

@@ -1,4 +1,4 @@
-"""Sessions in DynamoDB under idempotency keys: a write and its claim are one transaction."""
+"""Session writes under idempotency keys in DynamoDB: a write and its claim are one transaction."""
 
 from msgspec import Struct
 

@@ -17,7 +17,7 @@ A: Final = Attribute
 
 
 def message_put(message: Message, *, table: str, region: str) -> dict[str, Any]:
-    """The message as an item of a transaction, where its id is free."""
+    """The message as a put of a transaction, if its id is free."""
     terms = Terms()
     condition = is_absent(terms, message.appended_at)
     return conditional_put(

@@ -1,4 +1,4 @@
-"""Lists of sessions, each served by an index."""
+"""Lists and counts of sessions, each served by an index."""
 
 import heapq
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ A: Final = Attribute
 
 
 class SessionLists(Struct, frozen=True, kw_only=True):
-    """``shards`` is the number of partitions that one status has in the status/ttl index."""
+    """The lists; ``shards`` is how many partitions one status has in the status/ttl index."""
 
     client: Client
     shards: int
@@ -82,7 +82,7 @@ class SessionLists(Struct, frozen=True, kw_only=True):
         limit: int,
         after: ShardPosition | None,
     ) -> tuple[list[ExpiringSession], bool]:
-        """The next sessions of one shard, in the index's own order, and whether there are more."""
+        """The next sessions of one shard in index order, and whether there are more."""
         earliest, latest = between
         terms = Terms()
         keys = all_of(
@@ -104,7 +104,7 @@ class SessionLists(Struct, frozen=True, kw_only=True):
         return [expiring_from(item) for item in items], last is not None
 
     def count_living(self, status: Status, *, region: str, now_ms: int) -> Iterator[int]:
-        """A page of each shard in turn: one partition after the other would each be read at full speed."""
+        """Counts page by page, from each shard in turn, so that no partition is read at full speed."""
         after: dict[int, Item | None] = dict.fromkeys(range(self.shards))
         while after:
             for shard, start in list(after.items()):

@@ -76,22 +76,22 @@ class SessionTable(Struct, frozen=True, kw_only=True):
     def write(self, write: SessionWrite) -> Session:
         if isinstance(write.change, StateOperations) and not write.change.repeats_harmlessly:
             return self._transacted(write)
-        ends = closed_session_ttl(write.guard.now_ms) if _closes(write) else None
+        closed_ttl = closed_session_ttl(write.guard.now_ms) if _closes(write) else None
         try:
-            return self._updated(write, ends)
+            return self._updated(write, closed_ttl)
         except ConditionFailedError as failed:
             there, answer_lost = session_or_none(failed.item), failed.answer_lost
-        if there is not None and ends is not None and _ends_sooner(there, write, ends):
+        if there is not None and closed_ttl is not None and _ends_sooner(there, write, closed_ttl):
             return self._closed_at_its_maximum(write, there.max_expires_at)
         return done_or_refused(there, write, answer_lost=answer_lost)
 
-    def _updated(self, write: SessionWrite, ends: int | None) -> Session:
+    def _updated(self, write: SessionWrite, closed_ttl: int | None) -> Session:
         terms = Terms()
         update = update_of(terms, write)
         condition = condition_of(terms, write, update)
-        if ends is not None:
-            update.set(A.TTL, ends)
-            condition = all_of(condition, f"{terms.name(A.MAX_EXPIRES_AT)} >= {terms.value(ends)}")
+        if closed_ttl is not None:
+            update.set(A.TTL, closed_ttl)
+            condition = all_of(condition, f"{terms.name(A.MAX_EXPIRES_AT)} >= {terms.value(closed_ttl)}")
         return session_from(
             self.client.update(
                 metadata_key(write.session_id),
@@ -101,15 +101,15 @@ class SessionTable(Struct, frozen=True, kw_only=True):
             )
         )
 
-    def _closed_at_its_maximum(self, write: SessionWrite, ends: int) -> Session:
-        """Close a session whose longest life ends before the retention would: known only from its item."""
+    def _closed_at_its_maximum(self, write: SessionWrite, closed_ttl: int) -> Session:
+        """Close a session whose longest life ends before the closed retention; only its item shows that."""
         try:
-            return self._updated(write, ends)
+            return self._updated(write, closed_ttl)
         except ConditionFailedError as failed:
             return done_or_refused(session_or_none(failed.item), write, answer_lost=failed.answer_lost)
 
     def _transacted(self, write: SessionWrite) -> Session:
-        """Increments and appends, which must not happen twice: by its token a resent request is the same."""
+        """Increments and appends, which must not happen twice: the token makes a retry the same request."""
         item = transacted_update(write, table=self.client.table)
         try:
             self.client.transact([item], token=write.operation_id)
@@ -122,7 +122,7 @@ class SessionTable(Struct, frozen=True, kw_only=True):
         return self._after_commit(write.session_id)
 
     def _after_commit(self, session_id: str) -> Session:
-        """A transaction returns no values. What cannot be read now has been written all the same."""
+        """Read the session after a transaction, which returns none; a failed read does not undo the write."""
         try:
             after = self.read(session_id)
         except ThrottledError as error:
@@ -206,5 +206,5 @@ def _closes(write: SessionWrite) -> bool:
     return isinstance(write.change, Transition) and write.change.to is Status.CLOSED
 
 
-def _ends_sooner(there: Session, write: SessionWrite, ends: int) -> bool:
-    return there.max_expires_at < ends and violation(there, write.guard) is None
+def _ends_sooner(there: Session, write: SessionWrite, closed_ttl: int) -> bool:
+    return there.max_expires_at < closed_ttl and violation(there, write.guard) is None

@@ -1,4 +1,4 @@
-"""A write of a session as the expressions of its update, and what a refusal of it means."""
+"""A session write as update and condition expressions, and the meaning of its refusal."""
 
 from typing import Any, Final
 
@@ -75,7 +75,7 @@ def transacted_update(write: SessionWrite, *, table: str) -> dict[str, Any]:
 
 
 def transacted_check(session_id: str, guard: Guard, *, table: str) -> dict[str, Any]:
-    """What must hold of a session that a transaction leaves as it is."""
+    """The condition on a session that a transaction does not change."""
     terms = Terms()
     return {
         "ConditionCheck": {
@@ -93,9 +93,11 @@ def session_or_none(item: Item | None) -> Session | None:
 
 
 def done_or_refused(there: Session | None, write: SessionWrite, *, answer_lost: bool) -> Session:
-    """The session where the refused write finds its own work, else the error of the clause that failed.
+    """The session, if the refused write was done before; otherwise raise the error of the clause that failed.
 
-    Where an answer was lost and another write lies on top, nobody can tell any more.
+    Raises:
+        OutcomeUnknownError: a response was lost, and another write came on top.
+        StoreError: the clause that failed.
     """
     if there is not None and already_done(there, write):
         return there
@@ -107,18 +109,18 @@ def done_or_refused(there: Session | None, write: SessionWrite, *, answer_lost: 
 def refused_transaction(
     there: Session | None, guard: Guard, change: Change | None = None, *, answer_lost: bool
 ) -> Exception:
-    """What the refusal of a transaction means, though an answer to it may have been lost.
+    """The error of a refused transaction, even if a response to an earlier attempt was lost.
 
-    One that had been done would be answered as done when it is sent again, by its
-    token. So it was not, and never will be where what refused it cannot pass away; a
-    sending that is still on its way meets the same.
+    Its token makes DynamoDB answer a retry of a transaction that was done as done. So a refused one was not
+    done, and if the refusal is permanent it never will be: an attempt still in flight is refused as well. If
+    the refusal may pass, the outcome is unknown.
     """
     error = refusal(there, guard, change)
-    return OutcomeUnknownError() if answer_lost and not _lasts(error, guard) else error
+    return OutcomeUnknownError() if answer_lost and not _is_permanent(error, guard) else error
 
 
-def _lasts(error: Exception, guard: Guard) -> bool:
-    """Ids never come back, a status moves forward and a version up; a type may be another tomorrow."""
+def _is_permanent(error: Exception, guard: Guard) -> bool:
+    """Whether a refusal is permanent: ids are never reused, statuses and versions only move forward."""
     if isinstance(error, VersionConflictError):
         current: Any = error.facts["currentVersion"]
         return guard.version is not None and current > guard.version
@@ -126,4 +128,4 @@ def _lasts(error: Exception, guard: Guard) -> bool:
 
 
 def refusal(there: Session | None, guard: Guard, change: Change | None = None) -> Exception:
-    return violation(there, guard, change) or AssertionError("a refused item fulfils the condition")
+    return violation(there, guard, change) or AssertionError("a refused item satisfies the condition")

@@ -1,4 +1,4 @@
-"""The end of a tool call as one transaction: what it sends, and what a refusal of it means."""
+"""The transaction that ends a tool call: its items, its limits, and the meaning of its refusal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -21,13 +21,13 @@ from session_store.storage.dynamodb.task_items import new_task_put
 
 MAX_ITEMS: Final = 100
 MAX_BYTES: Final = 4 * 1024 * 1024
-"""Of one transaction (*Service, account, and table quotas*, "DynamoDB transactions")."""
+"""Limits of one transaction (*Service, account, and table quotas*, "DynamoDB transactions")."""
 
 TWIN_PAUSE: Final = 2
-"""Which of the growing pauses is made for another request of this token to be done."""
+"""Number of the backoff pause in which another request with the same token can finish."""
 
 CLAIM: Final = 0
-"""Position of the claim: it is judged first."""
+"""Position of the claim in the transaction."""
 
 
 def settlement_items(
@@ -70,7 +70,7 @@ def check_session_refusal(settlement: Settlement, refused: TransactionRefusedErr
 
 
 def check_limits(items: Sequence[Mapping[str, Any]]) -> None:
-    """Judged before anything is sent: a refusal by DynamoDB would not say which limit.
+    """Check the limits of a transaction before it is sent: DynamoDB's refusal would not name the limit.
 
     Raises:
         PayloadTooLargeError
@@ -85,7 +85,7 @@ def check_limits(items: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _sent(item: Mapping[str, Any]) -> Item:
-    """What a put stores, or the values that an update or a condition brings."""
+    """The item of a put, or the values of an update or a condition."""
     if "Put" in item:
         return dict(item["Put"]["Item"])
     (action,) = item.values()

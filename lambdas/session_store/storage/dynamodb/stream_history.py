@@ -1,7 +1,7 @@
-"""What DynamoDB Streams still holds of records that were delivered before: a day's worth.
+"""Records that DynamoDB Streams still holds, of ranges that were delivered before.
 
-Source: DynamoDB Streams API reference, *GetShardIterator* and *GetRecords*: what is older than 24 hours is
-trimmed, and it may take several calls to come to a portion of the shard that has records.
+Source: DynamoDB Streams API reference, *GetShardIterator* and *GetRecords*. Records older than 24 hours are
+trimmed, and it may take several calls to reach a part of the shard that has records.
 """
 
 from enum import Enum, auto
@@ -18,26 +18,26 @@ from session_store.storage.dynamodb.stream_events import event_record, sequence_
 from session_store.storage.integrations.transient_errors import transient_as_throttled
 
 PAGE: Final = 1000
-"""Records a call, the most that GetRecords gives."""
+"""Records per call, the maximum of GetRecords."""
 
 MOST_PAGES: Final = 50
-"""Calls for one range. A page has at most 1 MB, and Lambda gives a batch of at most 6 MB."""
+"""Calls for one range at most. A page has up to 1 MB, a batch of Lambda up to 6 MB."""
 
 
 class _End(Enum):
-    """Where a walk through the shard came to its end."""
+    """How reading a range of a shard ended."""
 
     REACHED = auto()
-    """At the end of the range."""
+    """The end of the range was read."""
 
     SHORT = auto()
-    """Before it."""
+    """Reading stopped before the end of the range."""
 
     TRIMMED = auto()
-    """At records that are not there any more."""
+    """The start of the range has been trimmed."""
 
     GONE = auto()
-    """There is no such shard any more."""
+    """The shard does not exist any more."""
 
 
 _ENDS: Final = {"TrimmedDataAccessException": _End.TRIMMED, "ResourceNotFoundException": _End.GONE}
@@ -45,7 +45,7 @@ _ENDS: Final = {"TrimmedDataAccessException": _End.TRIMMED, "ResourceNotFoundExc
 
 class StreamHistory(Struct, frozen=True, kw_only=True):
     streams: Any
-    """A client of the service dynamodbstreams."""
+    """A boto client of ``dynamodbstreams``."""
 
     deadline: Deadline
 
@@ -57,7 +57,7 @@ class StreamHistory(Struct, frozen=True, kw_only=True):
         trimmed = end is _End.TRIMMED
         if trimmed:
             end = self._walk(span, found, {"ShardIteratorType": "TRIM_HORIZON"})
-        # An open shard of which all is trimmed has no end to come to.
+        # If everything in an open shard is trimmed, its end cannot be reached.
         if not found and (end is _End.GONE or (trimmed and end is _End.SHORT)):
             return Reread(records=(), trimmed=True)
         if end is not _End.REACHED:
@@ -66,13 +66,13 @@ class StreamHistory(Struct, frozen=True, kw_only=True):
         return Reread(records=tuple(found), trimmed=trimmed or begins != span.first)
 
     def _walk(self, span: ShardRange, found: list[dict[str, Any]], place: dict[str, str]) -> _End:
-        """Adds the records of the range that are not yet found."""
+        """Add the records of the range, from ``place`` on, that are not in ``found`` yet."""
         try:
-            iterator = self._asked(
+            iterator = self._call(
                 "get_shard_iterator", StreamArn=span.stream, ShardId=span.shard_id, **place
             )["ShardIterator"]
             for _ in range(MOST_PAGES):
-                page = self._asked("get_records", ShardIterator=iterator, Limit=PAGE)
+                page = self._call("get_records", ShardIterator=iterator, Limit=PAGE)
                 if _take(page["Records"], span, found):
                     return _End.REACHED
                 iterator = page.get("NextShardIterator")
@@ -84,16 +84,16 @@ class StreamHistory(Struct, frozen=True, kw_only=True):
             return _ENDS[error_code(error)]
         return _End.SHORT
 
-    def _asked(self, operation: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - botocore's own
+    def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - botocore's own
         if self.deadline.remaining() < ATTEMPT_SECONDS:
-            raise ThrottledError("The time of the request was over before the stream was read.")
+            raise ThrottledError("The deadline passed before the stream was read; try again.")
         with transient_as_throttled("The stream"):
             answer: dict[str, Any] = getattr(self.streams, operation)(**arguments)
         return answer
 
 
 def _take(records: list[dict[str, Any]], span: ShardRange, found: list[dict[str, Any]]) -> bool:
-    """Whether the range ends among these records."""
+    """Add records of the range to ``found``; returns whether the range ends among them."""
     last = int(span.last)
     for record in records:
         number = int(sequence_number(record))

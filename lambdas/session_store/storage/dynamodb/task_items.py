@@ -1,6 +1,6 @@
 """Tasks as items of the table, and back.
 
-What an index needs of one is there exactly as long as it is to be in that.
+The key attributes of an index are present exactly as long as the task belongs in that index.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,14 @@ A: Final = Attribute
 
 
 class Lane(StrEnum):
-    """Where tasks lie in the queue index: those that are over, by how they ended."""
+    """A part of the queue index: open work, open approvals, or the tasks of one final status."""
 
     OPEN = "open"
-    """Work that is due, or will be, and work in hand: whoever claims looks at both at once."""
+    """Pending and held tasks: a claim looks at both, since a lease may have expired."""
 
     UNDECIDED = "undecided"
+    """Open approvals."""
+
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -44,7 +46,7 @@ def lane_of(task: Task) -> Lane:
 
 
 def lanes_of(wanted: TaskFilter) -> Sequence[Lane]:
-    """Where those lie that a list is of, in the order in which it shows them."""
+    """The lanes of the wanted tasks, in the order in which a list shows them."""
     if wanted.status is not None and not wanted.of_open_ones:
         return [Lane(wanted.status)]
     if wanted.kind is TaskKind.TASK or wanted.status is TaskStatus.CLAIMED:
@@ -140,7 +142,7 @@ WITHOUT_PAYLOADS: Final = (
     A.HOME_REGION,
     A.UPDATED_BY,
 )
-"""What ``task_from`` needs of an item whose payloads are not shown."""
+"""The attributes that ``task_from`` reads, except payloads; a test compares them with ``task_item``."""
 
 
 def task_from(item: Item) -> Task:
@@ -183,14 +185,14 @@ def _moment(text: str | None) -> int | None:
 
 
 def new_task_put(task: Task, *, table: str, shards: int) -> dict[str, Any]:
-    """A new task as an item of a transaction."""
+    """A new task as a put of a transaction."""
     terms = Terms()
     item = task_item(task, shards=shards)
     return conditional_put(item, table=table, terms=terms, condition=is_absent(terms))
 
 
 def task_put(task: Task, guard: ClaimGuard, *, table: str, shards: int) -> dict[str, Any]:
-    """The next state of a task as an item of a transaction."""
+    """A changed task as a put of a transaction, under the guard of its step."""
     terms = Terms()
     item = task_item(task, shards=shards)
     return conditional_put(item, table=table, terms=terms, condition=matches_guard(terms, guard))

@@ -35,7 +35,7 @@ from session_store.storage.dynamodb.settlements import (
 
 A: Final = Attribute
 LISTED: Final = (A.PK, A.SK, A.TOOL_CALL_ID, A.TOOL_NAME, *LEASE_ATTRIBUTES)
-"""What a list of claims has of each: all but its input."""
+"""The attributes of a listed claim: all that ``claim_from`` reads, except the input."""
 
 
 class ToolCallTable(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Sessions that have ended, on their way to the clean-up, in SQS."""
+"""The queue of ended sessions for the clean-up, in SQS."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SqsCleanupQueue(Struct, frozen=True, kw_only=True):
-    """``delay`` in seconds: a child that was being written as its session ended is there by then."""
+    """``delay`` in seconds: a child item that was in flight when its session ended is written by then."""
 
     sqs: "SQSClient"
     url: str
@@ -43,10 +43,10 @@ def message_of(end: SessionEnd) -> str:
 
 
 def session_end_from(body: str) -> SessionEnd:
-    """What ``message_of`` wrote.
+    """The session end in a message that ``message_of`` wrote.
 
     Raises:
-        InvalidRequestError, KeyError, ValueError: nothing that this store sends.
+        InvalidRequestError, KeyError, ValueError: the message is not one of this store.
     """
     message: Mapping[str, Any] = parse(body)
     return SessionEnd(

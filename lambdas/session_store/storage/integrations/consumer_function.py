@@ -1,4 +1,4 @@
-"""The function that consumes the stream, invoked as Lambda invokes it for the stream."""
+"""The stream consumer, invoked directly with an event as from the stream."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from session_store.storage.integrations.transient_errors import transient_as_thr
 
 class ConsumerFunction(Struct, frozen=True, kw_only=True):
     client: Any
-    """Of the service lambda, with a read timeout in which the consumer can do a batch."""
+    """A boto client of ``lambda``, with a read timeout long enough for a batch."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""Records of the stream that nobody understood, whole, in S3."""
+"""The quarantine in S3: stream records in no known form, kept whole."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 MOST_COUNTED: Final = 1000
-"""What one listing tells of, at most (*ListObjectsV2*)."""
+"""Objects that one listing returns at most (*ListObjectsV2*)."""
 
 
 class QuarantineBucket(Struct, frozen=True, kw_only=True):
@@ -22,7 +22,7 @@ class QuarantineBucket(Struct, frozen=True, kw_only=True):
     bucket: str
 
     def keep(self, raw: Mapping[str, Any], *, name: str, reason: str) -> None:
-        """The key is the record's own, so a record delivered again is kept once."""
+        """The object key follows from the record, so a record delivered again is kept once."""
         body = encode({"reason": reason, "record": raw})
         self.s3.put_object(
             Bucket=self.bucket,

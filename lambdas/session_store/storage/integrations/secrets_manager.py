@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager.client import SecretsManagerClient
 
 NO_SECRET: Final = frozenset({"ResourceNotFoundException", "InvalidRequestException"})
-"""There is none of that name, or it is about to be deleted."""
+"""There is no such secret, or it is scheduled for deletion."""
 
 
 class SecretsManager(Struct, frozen=True, kw_only=True):
@@ -29,5 +29,5 @@ class SecretsManager(Struct, frozen=True, kw_only=True):
             raise UnavailableError(f"a secret could not be read ({code})") from error
         except (UnreachableError, HTTPClientError) as error:
             raise UnavailableError("Secrets Manager did not answer") from error
-        # A binary secret has no text, and is none that this store knows how to read.
+        # A binary secret has no text; this store reads text only.
         return answer.get("SecretString", "")

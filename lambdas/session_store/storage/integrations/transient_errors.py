@@ -1,4 +1,4 @@
-"""Calls to services beside the tables, of which each may be made again without harm."""
+"""Transient errors of idempotent calls to services other than the tables."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,16 +19,15 @@ BUSY: Final = frozenset(
         "TooManyRequestsException",
     }
 )
-"""What services call throttling beside the names that DynamoDB has for it, and an iterator that waited too
-long."""
+"""Further codes for throttling, beside those of DynamoDB, and for a shard iterator that expired."""
 
 
 @contextmanager
 def transient_as_throttled(what: str) -> Iterator[None]:
-    """No answer, a fault on the other side and throttling mean to try again later; a refusal flies on.
+    """Raise a lost response, a server fault and throttling as ThrottledError; other errors pass through.
 
     Raises:
-        ThrottledError
+        ThrottledError: names ``what``.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""The children of an ended session in memory."""
+"""The child items of an ended session in memory."""
 
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class MemoryChildren:
                     del holder[key]
 
     def _of(self, session_id: str) -> Iterator[tuple[str, MutableMapping[Any, Any], Any]]:
-        """Sort key, the map that holds the child, and its key there."""
+        """Each child: its sort key, the map that holds it, and its key in that map."""
         messages = self.memory.messages.get(session_id, {})
         records = self.memory.records.get(session_id, {})
         yield from ((message_sk(key), messages, key) for key in messages)

@@ -21,7 +21,7 @@ from session_store.storage.memory.state import Memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryToolCalls:
-    """``sessions`` is over the same memory."""
+    """Claims and records of tool calls; ``sessions`` is over the same memory."""
 
     memory: Memory
     sessions: SessionStorage

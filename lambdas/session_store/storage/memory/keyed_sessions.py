@@ -1,4 +1,4 @@
-"""Keyed writes of sessions in memory."""
+"""Session writes under idempotency keys in memory."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from session_store.storage.memory.state import Memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryKeyedSessions:
-    """``sessions`` is over the same memory, and does what a key allows."""
+    """Session writes under keys; ``sessions``, over the same memory, does the writes."""
 
     memory: Memory
     sessions: SessionStorage

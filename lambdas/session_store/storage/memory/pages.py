@@ -1,4 +1,4 @@
-"""Pages of lists that lie in memory: how each is ordered, and where a page of it ends."""
+"""Pages of lists in memory: the order of each list, and the end of a page."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
@@ -35,7 +35,7 @@ def paged(
     order: Callable[[Position], tuple[Any, ...]],
     size: Callable[[Entry], int] = lambda _: 0,
 ) -> Page[Entry, Position]:
-    """The entries after the page's position, up to its limit and to the size that an answer may have."""
+    """The entries after the page's position, up to its limit and ``PAGE_BYTES``."""
     ordered = sorted(entries, key=lambda entry: order(place(entry)), reverse=page.descending)
     if page.after is not None:
         at = order(page.after)

@@ -54,7 +54,7 @@ class MemorySessions:
 
     def _keep(self, session: Session) -> Session:
         if item_size(session_item(session, shards=1)) > ITEM_LIMIT:
-            raise PayloadTooLargeError("The item would pass DynamoDB's limit.", limit=ITEM_LIMIT)
+            raise PayloadTooLargeError("The item would exceed DynamoDB's limit.", limit=ITEM_LIMIT)
         self.memory.sessions[session.session_id] = session
         return session
 

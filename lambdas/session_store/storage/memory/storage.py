@@ -18,7 +18,7 @@ from session_store.storage.memory.tasks import MemoryKeyedTasks, MemoryTasks
 
 
 def memory_storage() -> Storage:
-    """An empty store."""
+    """An empty storage: one adapter of each port, all on one memory."""
     memory = Memory()
     sessions = MemorySessions(memory=memory)
     tasks = MemoryTasks(memory=memory)

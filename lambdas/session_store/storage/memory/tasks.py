@@ -117,7 +117,7 @@ class MemoryTasks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryKeyedTasks:
-    """``tasks`` is over the same memory."""
+    """New tasks under keys; ``tasks`` is over the same memory."""
 
     memory: Memory
     tasks: MemoryTasks

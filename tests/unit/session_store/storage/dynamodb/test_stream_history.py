@@ -187,6 +187,6 @@ def test_a_refusal_that_no_waiting_mends_flies_on() -> None:
 
 def test_no_page_is_asked_for_without_the_time_for_it() -> None:
     streams = FakeStreams([[3]])
-    with pytest.raises(ThrottledError, match="time of the request"):
+    with pytest.raises(ThrottledError, match="deadline passed"):
         history(streams, seconds=2).read(a_range(3, 3))
     assert streams.reads == 0
