@@ -123,15 +123,15 @@ class Step(Struct, Generic[ClaimT], frozen=True, kw_only=True):
     guard: ClaimGuard | None
 
 
-def standing(held: Leased | None, *, now_ms: int) -> Standing:
+def standing(stored: Leased | None, *, now_ms: int) -> Standing:
     """The standing of a stored claim at ``now_ms``; see ``Standing``."""
-    if held is None or held.is_expired(now_ms):
+    if stored is None or stored.is_expired(now_ms):
         return Standing.ABSENT
-    if held.is_settled:
+    if stored.is_settled:
         return Standing.SETTLED
-    if held.is_held and not lease_expired(held.lease_until_ms, now_ms):
+    if stored.is_held and not lease_expired(stored.lease_until_ms, now_ms):
         return Standing.RUNNING
-    return Standing.AVAILABLE if held.retry_safe else Standing.UNKNOWN
+    return Standing.AVAILABLE if stored.retry_safe else Standing.UNKNOWN
 
 
 def lease_expired(lease_until_ms: int, now_ms: int) -> bool:
@@ -149,20 +149,22 @@ def claim_ttl(*, lease_until_ms: int, at_least: int = 0) -> int:
     return max(at_least, -(-lease_until_ms // MILLIS) + DAY_SECONDS)
 
 
-def admits(held: Leased | None, guard: ClaimGuard) -> bool:
+def admits(stored: Leased | None, guard: ClaimGuard) -> bool:
     """Whether the stored claim satisfies the guard."""
-    if held is None or held.is_expired(guard.now_ms):
+    if stored is None or stored.is_expired(guard.now_ms):
         return guard.fence is None
     return (
-        held.status == guard.status
-        and held.fence == guard.fence
-        and guard.lease_until_ms in (None, held.lease_until_ms)
+        stored.status == guard.status
+        and stored.fence == guard.fence
+        and guard.lease_until_ms in (None, stored.lease_until_ms)
     )
 
 
-def guard_unchanged(held: Leased, now_ms: int) -> ClaimGuard:
+def guard_unchanged(stored: Leased, now_ms: int) -> ClaimGuard:
     """A guard that the claim is unchanged, its lease included: a heartbeat in between makes it fail."""
-    return ClaimGuard(now_ms=now_ms, fence=held.fence, lease_until_ms=held.lease_until_ms, status=held.status)
+    return ClaimGuard(
+        now_ms=now_ms, fence=stored.fence, lease_until_ms=stored.lease_until_ms, status=stored.status
+    )
 
 
 class Repeatable(Protocol):
@@ -175,14 +177,14 @@ class Repeatable(Protocol):
     def input_hash(self) -> str: ...
 
 
-def check_repeat(held: Repeatable, *, input_hash: str, mismatch: str) -> None:
+def check_repeat(stored: Repeatable, *, input_hash: str, mismatch: str) -> None:
     """Pass if the stored claim is settled and has the same input, so that its outcome is the answer.
 
     Raises:
         IdempotencyMismatchError: the claim has another input; ``mismatch`` is the detail.
         InProgressError: the claim is not settled yet.
     """
-    if held.input_hash != input_hash:
+    if stored.input_hash != input_hash:
         raise IdempotencyMismatchError(mismatch)
-    if held.status not in SETTLED:
+    if stored.status not in SETTLED:
         raise InProgressError

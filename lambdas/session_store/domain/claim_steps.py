@@ -33,7 +33,7 @@ from session_store.errors import (
 )
 
 
-def begun(fresh: BegunT, held: BegunT | None, *, now_ms: int) -> Step[BegunT]:
+def begun(fresh: BegunT, stored: BegunT | None, *, now_ms: int) -> Step[BegunT]:
     """The claim after an attempt to begin: ``fresh`` if there is none, or the stored one.
 
     The same attempt gets the same fence again, because the first response may have been lost. A settled
@@ -44,44 +44,44 @@ def begun(fresh: BegunT, held: BegunT | None, *, now_ms: int) -> Step[BegunT]:
         InProgressError: another attempt holds the lease, on this clock or a slower one.
         UnreconciledError: the lease has expired, and the work may have been done.
     """
-    stands = standing(held, now_ms=now_ms)
-    if held is None or stands is Standing.ABSENT:
+    current_standing = standing(stored, now_ms=now_ms)
+    if stored is None or current_standing is Standing.ABSENT:
         return Step(claim=fresh, guard=ClaimGuard(now_ms=now_ms))
-    if held.input_hash != fresh.input_hash:
+    if stored.input_hash != fresh.input_hash:
         raise IdempotencyMismatchError("The id was used before with another input.")
-    if stands is Standing.SETTLED:
-        return Step(claim=held, guard=None)
-    if stands is Standing.RUNNING and held.attempt_id == fresh.attempt_id:
-        return _begun_again(held, fresh, now_ms)
-    check_may_retry(held, now_ms=now_ms)
-    taken = replace(fresh, fence=next_fence(held.fence, now_ms), started_at=held.started_at)
-    return Step(claim=taken, guard=guard_unchanged(held, now_ms))
+    if current_standing is Standing.SETTLED:
+        return Step(claim=stored, guard=None)
+    if current_standing is Standing.RUNNING and stored.attempt_id == fresh.attempt_id:
+        return _begun_again(stored, fresh, now_ms)
+    check_may_retry(stored, now_ms=now_ms)
+    taken = replace(fresh, fence=next_fence(stored.fence, now_ms), started_at=stored.started_at)
+    return Step(claim=taken, guard=guard_unchanged(stored, now_ms))
 
 
-def _begun_again(held: BegunT, fresh: BegunT, now_ms: int) -> Step[BegunT]:
+def _begun_again(stored: BegunT, fresh: BegunT, now_ms: int) -> Step[BegunT]:
     """The claim of an attempt that begins again: a lease that has expired meanwhile is renewed."""
-    if held.lease_until_ms > now_ms:
-        return Step(claim=held, guard=None)
-    renewed = replace(held, lease_until_ms=fresh.lease_until_ms, ttl=max(held.ttl, fresh.ttl))
-    return Step(claim=renewed, guard=guard_unchanged(held, now_ms))
+    if stored.lease_until_ms > now_ms:
+        return Step(claim=stored, guard=None)
+    renewed = replace(stored, lease_until_ms=fresh.lease_until_ms, ttl=max(stored.ttl, fresh.ttl))
+    return Step(claim=renewed, guard=guard_unchanged(stored, now_ms))
 
 
-def check_may_retry(held: Leased, *, now_ms: int) -> None:
+def check_may_retry(stored: Leased, *, now_ms: int) -> None:
     """Pass if an unsettled claim may be taken over.
 
     Raises:
         InProgressError: an attempt holds the lease.
         UnreconciledError: the lease has expired, and the work may have been done.
     """
-    match standing(held, now_ms=now_ms):
+    match standing(stored, now_ms=now_ms):
         case Standing.RUNNING:
-            raise _in_progress(held, now_ms)
+            raise _in_progress(stored, now_ms)
         case Standing.UNKNOWN:
-            raise UnreconciledError(leaseUntil=iso(held.lease_until_ms))
+            raise UnreconciledError(leaseUntil=iso(stored.lease_until_ms))
 
 
 def extended(
-    held: ClaimT | None,
+    stored: ClaimT | None,
     *,
     fence: int,
     lease_until_ms: int,
@@ -95,7 +95,7 @@ def extended(
         NotFoundError: there is no claim.
         FencedError: ``fence`` is not the current one, or the claim is not in progress.
     """
-    current = _held_by(held, fence, now_ms)
+    current = _held_by(stored, fence, now_ms)
     if current.lease_until_ms >= lease_until_ms:
         return Step(claim=current, guard=None)
     ends = current.ttl if current.ttl is None or ttl is None else max(current.ttl, ttl)
@@ -104,7 +104,7 @@ def extended(
 
 
 def settled(
-    held: ClaimT | None, *, fence: int, status: StrEnum, outcome_hash: str, author: Author, now_ms: int
+    stored: ClaimT | None, *, fence: int, status: StrEnum, outcome_hash: str, author: Author, now_ms: int
 ) -> Step[ClaimT]:
     """The claim with the outcome of the attempt that holds ``fence``.
 
@@ -116,31 +116,31 @@ def settled(
         NotFoundError: there is no claim.
         FencedError: ``fence`` is not the current one, or the claim is settled.
     """
-    if repeats(held, outcome_hash=outcome_hash):
-        return Step(claim=_existing(held), guard=None)
-    if held is not None and held.fence == fence and standing(held, now_ms=now_ms) is Standing.SETTLED:
+    if repeats(stored, outcome_hash=outcome_hash):
+        return Step(claim=_existing(stored), guard=None)
+    if stored is not None and stored.fence == fence and standing(stored, now_ms=now_ms) is Standing.SETTLED:
         raise IdempotencyMismatchError("The claim is settled with another outcome.")
-    current = _held_by(held, fence, now_ms)
+    current = _held_by(stored, fence, now_ms)
     after = replace(current, status=status, outcome_hash=outcome_hash, author=author)
     return Step(claim=after, guard=ClaimGuard(now_ms=now_ms, fence=fence, status=current.status))
 
 
-def repeats(held: Leased | None, *, outcome_hash: str) -> bool:
+def repeats(stored: Leased | None, *, outcome_hash: str) -> bool:
     """Whether the last attempt had this very outcome."""
-    return held is not None and held.outcome_hash == outcome_hash
+    return stored is not None and stored.outcome_hash == outcome_hash
 
 
 def overruled(
-    held: ClaimT, *, status: StrEnum, outcome_hash: str, author: Author, now_ms: int
+    stored: ClaimT, *, status: StrEnum, outcome_hash: str, author: Author, now_ms: int
 ) -> Step[ClaimT]:
     """The claim settled by a caller that does not hold it. The fence rises, which shuts out the holder."""
-    fence = next_fence(held.fence, now_ms)
-    after = replace(held, status=status, outcome_hash=outcome_hash, fence=fence, author=author)
-    return Step(claim=after, guard=guard_unchanged(held, now_ms))
+    fence = next_fence(stored.fence, now_ms)
+    after = replace(stored, status=status, outcome_hash=outcome_hash, fence=fence, author=author)
+    return Step(claim=after, guard=guard_unchanged(stored, now_ms))
 
 
 def reconciled(
-    held: BegunT | None,
+    stored: BegunT | None,
     *,
     status: ClaimStatus | None,
     outcome_hash: str,
@@ -159,15 +159,15 @@ def reconciled(
         InProgressError: an attempt holds the lease.
         NotFoundError: there is no claim.
     """
-    if status is not None and repeats(held, outcome_hash=outcome_hash):
-        return Step(claim=_existing(held), guard=None)
-    stands = standing(held, now_ms=now_ms)
-    current = _existing(None if stands is Standing.ABSENT else held)
-    if stands is Standing.SETTLED:
+    if status is not None and repeats(stored, outcome_hash=outcome_hash):
+        return Step(claim=_existing(stored), guard=None)
+    current_standing = standing(stored, now_ms=now_ms)
+    current = _existing(None if current_standing is Standing.ABSENT else stored)
+    if current_standing is Standing.SETTLED:
         raise IdempotencyMismatchError("The claim is settled with another outcome.")
     if fence not in (None, current.fence):
         raise FencedError
-    if stands is Standing.RUNNING:
+    if current_standing is Standing.RUNNING:
         raise _in_progress(current, now_ms)
     if status is not None:
         return overruled(current, status=status, outcome_hash=outcome_hash, author=author, now_ms=now_ms)
@@ -175,21 +175,21 @@ def reconciled(
     return Step(claim=freed, guard=guard_unchanged(current, now_ms))
 
 
-def _existing(held: ClaimT | None) -> ClaimT:
-    if held is None:
+def _existing(stored: ClaimT | None) -> ClaimT:
+    if stored is None:
         raise NotFoundError("There is no such claim.")
-    return held
+    return stored
 
 
-def _held_by(held: ClaimT | None, fence: int, now_ms: int) -> ClaimT:
+def _held_by(stored: ClaimT | None, fence: int, now_ms: int) -> ClaimT:
     """The claim, if it is in progress under this fence."""
-    current = _existing(None if standing(held, now_ms=now_ms) is Standing.ABSENT else held)
+    current = _existing(None if standing(stored, now_ms=now_ms) is Standing.ABSENT else stored)
     if not current.is_held or current.fence != fence:
         raise FencedError
     return current
 
 
-def _in_progress(held: Leased, now_ms: int) -> InProgressError:
+def _in_progress(stored: Leased, now_ms: int) -> InProgressError:
     """The error with the lease expiry, and the seconds after which another attempt may take over."""
-    left = -(-(held.lease_until_ms + LEASE_SKEW_MARGIN_MS - now_ms) // MILLIS)
-    return InProgressError(leaseUntil=iso(held.lease_until_ms), retryAfter=max(1, left))
+    left = -(-(stored.lease_until_ms + LEASE_SKEW_MARGIN_MS - now_ms) // MILLIS)
+    return InProgressError(leaseUntil=iso(stored.lease_until_ms), retryAfter=max(1, left))

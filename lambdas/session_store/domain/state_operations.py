@@ -34,17 +34,17 @@ def check_operations(operations: StateOperations, *, at: str = "$") -> StateOper
         InvalidRequestError: names the path. (DynamoDB refuses overlapping paths too, but does not say where,
             and the emulator accepts them.)
     """
-    seen: set[str] = set()
+    keys: set[str] = set()
     for operation, key in _targets(operations):
         if not key:
             raise InvalidRequestError("A key of the state must not be empty", path=f"{at}.{operation}")
-        if key in seen:
+        if key in keys:
             raise InvalidRequestError("A key may be in only one operation", path=f"{at}.{operation}.{key}")
-        seen.add(key)
-    if not seen:
+        keys.add(key)
+    if not keys:
         raise InvalidRequestError("At least one of set, remove, increment, append must name a key", path=at)
-    if len(seen) > MAX_KEYS:
-        detail = f"At most {MAX_KEYS} keys in one request, not {len(seen)}"
+    if len(keys) > MAX_KEYS:
+        detail = f"At most {MAX_KEYS} keys in one request, not {len(keys)}"
         raise InvalidRequestError(detail, path=at, limit=MAX_KEYS)
     _check_values(operations, at)
     return operations

@@ -124,7 +124,7 @@ PAYLOADS: Final = (
     Attribute.RESULT,
     Attribute.COMMENT,
 )
-"""Contents that callers store: they may be large, and nobody else may see them."""
+"""Contents that callers store: possibly large, and confidential."""
 
 
 class Entity(StrEnum):

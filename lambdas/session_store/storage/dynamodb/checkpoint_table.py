@@ -75,6 +75,8 @@ class CheckpointTable(Struct, frozen=True, kw_only=True):
             after=None if after is None else checkpoint_key(session_id, namespace, after.checkpoint_id),
             descending=page.descending,
         )
-        found = tuple(map(checkpoint_from, items))
-        last = CheckpointPosition(checkpoint_id=found[-1].checkpoint_id) if more and found else None
-        return Page(items=found, next=last)
+        checkpoints = tuple(map(checkpoint_from, items))
+        last = (
+            CheckpointPosition(checkpoint_id=checkpoints[-1].checkpoint_id) if more and checkpoints else None
+        )
+        return Page(items=checkpoints, next=last)

@@ -86,14 +86,14 @@ class Client(Struct, frozen=True, kw_only=True):
 
         Keys that DynamoDB leaves unprocessed are requested again.
         """
-        found: list[Item] = []
+        items: list[Item] = []
         pending: list[Item] = list(keys)
         for attempt in range(BATCHES):
             answer = self._read(partial(self._get_batch, pending, only))
-            found.extend(answer["Responses"].get(self.table, []))
+            items.extend(answer["Responses"].get(self.table, []))
             pending = list(answer.get("UnprocessedKeys", {}).get(self.table, {"Keys": []})["Keys"])
             if not pending:
-                return found
+                return items
             self.attempts.pause(attempt)
         raise ThrottledError
 

@@ -41,8 +41,8 @@ def query_partition(
     size = 0
     start = after
     while True:
-        found, start = client.query(start=start, **arguments, Limit=limit - len(items))
-        for item in found:
+        page, start = client.query(start=start, **arguments, Limit=limit - len(items))
+        for item in page:
             size += _answer_size(item)
             if items and size > PAGE_BYTES:
                 return items, True

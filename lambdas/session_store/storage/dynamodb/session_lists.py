@@ -70,7 +70,7 @@ class SessionLists(Struct, frozen=True, kw_only=True):
         for session in items:
             position = ShardPosition(ttl=session.ttl, session_id=session.session_id)
             consumed[shard_of(session.session_id, self.shards)] = position
-        more = len(merged) > page.limit or any(goes_on for _, goes_on in shards)
+        more = len(merged) > page.limit or any(unread for _, unread in shards)
         return Page(items=items, next=ExpiringPosition(shards=consumed) if more else None)
 
     def _shard(

@@ -66,8 +66,8 @@ class SessionTable(Struct, frozen=True, kw_only=True):
                 **terms.arguments(),
             )
         except ConditionFailedError as failed:
-            there = session_or_none(failed.item)
-            if there is None or there.last_write != session.last_write:
+            stored = session_or_none(failed.item)
+            if stored is None or stored.last_write != session.last_write:
                 raise
 
     def read(self, session_id: str) -> Session | None:
@@ -80,10 +80,10 @@ class SessionTable(Struct, frozen=True, kw_only=True):
         try:
             return self._updated(write, closed_ttl)
         except ConditionFailedError as failed:
-            there, answer_lost = session_or_none(failed.item), failed.answer_lost
-        if there is not None and closed_ttl is not None and _ends_sooner(there, write, closed_ttl):
-            return self._closed_at_its_maximum(write, there.max_expires_at)
-        return done_or_refused(there, write, answer_lost=answer_lost)
+            stored, answer_lost = session_or_none(failed.item), failed.answer_lost
+        if stored is not None and closed_ttl is not None and _ends_sooner(stored, write, closed_ttl):
+            return self._closed_at_its_maximum(write, stored.max_expires_at)
+        return done_or_refused(stored, write, answer_lost=answer_lost)
 
     def _updated(self, write: SessionWrite, closed_ttl: int | None) -> Session:
         terms = Terms()
@@ -114,11 +114,11 @@ class SessionTable(Struct, frozen=True, kw_only=True):
         try:
             self.client.transact([item], token=write.operation_id)
         except TransactionRefusedError as refused:
-            there = session_or_none(refused.held[0])
-            if there is not None and already_done(there, write):
-                return there
+            stored = session_or_none(refused.held[0])
+            if stored is not None and already_done(stored, write):
+                return stored
             lost = refused.answer_lost
-            raise refused_transaction(there, write.guard, write.change, answer_lost=lost) from refused
+            raise refused_transaction(stored, write.guard, write.change, answer_lost=lost) from refused
         return self._after_commit(write.session_id)
 
     def _after_commit(self, session_id: str) -> Session:
@@ -206,5 +206,5 @@ def _closes(write: SessionWrite) -> bool:
     return isinstance(write.change, Transition) and write.change.to is Status.CLOSED
 
 
-def _ends_sooner(there: Session, write: SessionWrite, closed_ttl: int) -> bool:
-    return there.max_expires_at < closed_ttl and violation(there, write.guard) is None
+def _ends_sooner(stored: Session, write: SessionWrite, closed_ttl: int) -> bool:
+    return stored.max_expires_at < closed_ttl and violation(stored, write.guard) is None

@@ -92,22 +92,22 @@ def session_or_none(item: Item | None) -> Session | None:
     return None if item is None else session_from(item)
 
 
-def done_or_refused(there: Session | None, write: SessionWrite, *, answer_lost: bool) -> Session:
+def done_or_refused(stored: Session | None, write: SessionWrite, *, answer_lost: bool) -> Session:
     """The session, if the refused write was done before; otherwise raise the error of the clause that failed.
 
     Raises:
         OutcomeUnknownError: a response was lost, and another write came on top.
         StoreError: the clause that failed.
     """
-    if there is not None and already_done(there, write):
-        return there
-    if there is not None and answer_lost:
+    if stored is not None and already_done(stored, write):
+        return stored
+    if stored is not None and answer_lost:
         raise OutcomeUnknownError
-    raise refusal(there, write.guard, write.change)
+    raise refusal(stored, write.guard, write.change)
 
 
 def refused_transaction(
-    there: Session | None, guard: Guard, change: Change | None = None, *, answer_lost: bool
+    stored: Session | None, guard: Guard, change: Change | None = None, *, answer_lost: bool
 ) -> Exception:
     """The error of a refused transaction, even if a response to an earlier attempt was lost.
 
@@ -115,7 +115,7 @@ def refused_transaction(
     done, and if the refusal is permanent it never will be: an attempt still in flight is refused as well. If
     the refusal may pass, the outcome is unknown.
     """
-    error = refusal(there, guard, change)
+    error = refusal(stored, guard, change)
     return OutcomeUnknownError() if answer_lost and not _is_permanent(error, guard) else error
 
 
@@ -127,5 +127,5 @@ def _is_permanent(error: Exception, guard: Guard) -> bool:
     return isinstance(error, SessionNotFoundError | SessionClosedError)
 
 
-def refusal(there: Session | None, guard: Guard, change: Change | None = None) -> Exception:
-    return violation(there, guard, change) or AssertionError("a refused item satisfies the condition")
+def refusal(stored: Session | None, guard: Guard, change: Change | None = None) -> Exception:
+    return violation(stored, guard, change) or AssertionError("a refused item satisfies the condition")

@@ -50,30 +50,30 @@ class StreamHistory(Struct, frozen=True, kw_only=True):
     deadline: Deadline
 
     def read(self, span: ShardRange) -> Reread:
-        found: list[dict[str, Any]] = []
+        records: list[dict[str, Any]] = []
         end = self._walk(
-            span, found, {"ShardIteratorType": "AT_SEQUENCE_NUMBER", "SequenceNumber": span.first}
+            span, records, {"ShardIteratorType": "AT_SEQUENCE_NUMBER", "SequenceNumber": span.first}
         )
         trimmed = end is _End.TRIMMED
         if trimmed:
-            end = self._walk(span, found, {"ShardIteratorType": "TRIM_HORIZON"})
+            end = self._walk(span, records, {"ShardIteratorType": "TRIM_HORIZON"})
         # If everything in an open shard is trimmed, its end cannot be reached.
-        if not found and (end is _End.GONE or (trimmed and end is _End.SHORT)):
+        if not records and (end is _End.GONE or (trimmed and end is _End.SHORT)):
             return Reread(records=(), trimmed=True)
         if end is not _End.REACHED:
             raise ThrottledError(f"The stream could not be read to the end of {span}; try again.")
-        begins = sequence_number(found[0]) if found else None
-        return Reread(records=tuple(found), trimmed=trimmed or begins != span.first)
+        begins = sequence_number(records[0]) if records else None
+        return Reread(records=tuple(records), trimmed=trimmed or begins != span.first)
 
-    def _walk(self, span: ShardRange, found: list[dict[str, Any]], place: dict[str, str]) -> _End:
-        """Add the records of the range, from ``place`` on, that are not in ``found`` yet."""
+    def _walk(self, span: ShardRange, records: list[dict[str, Any]], place: dict[str, str]) -> _End:
+        """Add the records of the range, from ``place`` on, that are not in ``records`` yet."""
         try:
             iterator = self._call(
                 "get_shard_iterator", StreamArn=span.stream, ShardId=span.shard_id, **place
             )["ShardIterator"]
             for _ in range(MOST_PAGES):
                 page = self._call("get_records", ShardIterator=iterator, Limit=PAGE)
-                if _take(page["Records"], span, found):
+                if _take(page["Records"], span, records):
                     return _End.REACHED
                 iterator = page.get("NextShardIterator")
                 if iterator is None:
@@ -92,14 +92,14 @@ class StreamHistory(Struct, frozen=True, kw_only=True):
         return answer
 
 
-def _take(records: list[dict[str, Any]], span: ShardRange, found: list[dict[str, Any]]) -> bool:
-    """Add records of the range to ``found``; returns whether the range ends among them."""
+def _take(page: list[dict[str, Any]], span: ShardRange, records: list[dict[str, Any]]) -> bool:
+    """Add the records of a page that are in the range; returns whether the range ends in the page."""
     last = int(span.last)
-    for record in records:
+    for record in page:
         number = int(sequence_number(record))
-        after = int(sequence_number(found[-1])) if found else int(span.first) - 1
+        after = int(sequence_number(records[-1])) if records else int(span.first) - 1
         if after < number <= last:
-            found.append(event_record(record, stream_arn=span.stream))
+            records.append(event_record(record, stream_arn=span.stream))
         if number >= last:
             return True
     return False

@@ -127,7 +127,7 @@ class TaskListing(Struct, frozen=True, kw_only=True):
         with ThreadPoolExecutor(len(places)) as pool:
             parts = list(pool.map(read, places))
         merged = list(heapq.merge(*(entries for entries, _ in parts), key=_order))
-        more = len(merged) > count or any(goes_on for _, goes_on in parts)
+        more = len(merged) > count or any(unread for _, unread in parts)
         return merged[:count], more
 
     def _of_shard(
@@ -158,8 +158,8 @@ class TaskListing(Struct, frozen=True, kw_only=True):
         for mark in at.marks:
             start = to_item({A.OPEN_IN: session_id, A.CREATED_AT: iso(mark.at), **_key(mark)})
         items, last = self.client.query(start=start, **open_query(session_id, limit=limit))
-        found = map(from_item, items)
-        entries = [Entry(mark=_mark(each, Shard("", 0), queue="", at=each[A.CREATED_AT])) for each in found]
+        stored = map(from_item, items)
+        entries = [Entry(mark=_mark(each, Shard("", 0), queue="", at=each[A.CREATED_AT])) for each in stored]
         return entries, last is not None
 
 

@@ -75,11 +75,11 @@ class ToolCallTable(Struct, frozen=True, kw_only=True):
             claim_key(session_id, tool_call_id),
             *(message_key(session_id, message_id) for message_id in message_ids),
         ]
-        found: dict[Any, list[Item]] = {}
+        by_entity: dict[Any, list[Item]] = {}
         for item in self.client.get_all(keys):
-            found.setdefault(from_attribute(item[A.ENTITY]), []).append(item)
-        sessions, claims = found.get(Entity.SESSION), found.get(Entity.TOOL_CLAIM)
-        messages = map(message_from, found.get(Entity.MESSAGE, ()))
+            by_entity.setdefault(from_attribute(item[A.ENTITY]), []).append(item)
+        sessions, claims = by_entity.get(Entity.SESSION), by_entity.get(Entity.TOOL_CLAIM)
+        messages = map(message_from, by_entity.get(Entity.MESSAGE, ()))
         return CallSnapshot(
             session=session_from(sessions[0]) if sessions else None,
             claim=claim_from(claims[0]) if claims else None,

@@ -26,9 +26,9 @@ class MemoryAudit:
     def put_event(self, event: AuditEvent) -> AuditEntry | None:
         item = audit_event_item(event)
         with self.memory.lock:
-            for there in map(audit_event_item, self.memory.events):
-                if all(there[name] == item[name] for name in (Attribute.PK, Attribute.SK)):
-                    return None if there == item else audit_entry_from(there)
+            for existing in map(audit_event_item, self.memory.events):
+                if all(existing[name] == item[name] for name in (Attribute.PK, Attribute.SK)):
+                    return None if existing == item else audit_entry_from(existing)
             self.memory.events.append(event)
         return None
 
@@ -41,5 +41,5 @@ class MemoryAudit:
             items = [audit_event_item(event) for event in self.memory.events]
             items += [audit_change_item(change) for change in self.memory.changes.values()]
         trail = [item for item in items if item[Attribute.PK] == to_attribute(pk)]
-        found = paged(trail, page, place=audit_position, order=by_sk, size=item_size)
-        return Page(items=tuple(map(audit_entry_from, found.items)), next=found.next)
+        entries = paged(trail, page, place=audit_position, order=by_sk, size=item_size)
+        return Page(items=tuple(map(audit_entry_from, entries.items)), next=entries.next)

@@ -44,7 +44,7 @@ class MemoryChildren:
     def advance(self, session_id: str, before: Erasure, after: Erasure, *, ttl: int) -> Erasure:
         del ttl
         with self.memory.lock:
-            there = self.read_erasure(session_id)
-            if there.up_to == before.up_to:
-                self.memory.erasures[session_id] = there = after
-            return there
+            current = self.read_erasure(session_id)
+            if current.up_to == before.up_to:
+                self.memory.erasures[session_id] = current = after
+            return current

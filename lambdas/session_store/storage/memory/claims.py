@@ -59,8 +59,8 @@ class MemoryToolCalls:
             return True
 
     def _is_taken(self, message: Message) -> bool:
-        there = self.memory.messages.get(message.session_id, {}).get(message.message_id)
-        return there is not None and not is_expired(there.ttl, message.appended_at)
+        existing = self.memory.messages.get(message.session_id, {}).get(message.message_id)
+        return existing is not None and not is_expired(existing.ttl, message.appended_at)
 
     def _of(self, session_id: str) -> dict[tuple[str, str], ToolCallRecord]:
         return self.memory.records.setdefault(session_id, {})
@@ -82,12 +82,12 @@ class MemoryToolCalls:
 
     def unsettled(self, session_id: str) -> Sequence[Claim]:
         with self.memory.lock:
-            found = [
+            open_claims = [
                 replace(claim, input=None)
                 for claim in self.memory.claims.values()
                 if claim.session_id == session_id and not claim.is_settled
             ]
-        return sorted(found, key=lambda claim: escape(claim.tool_call_id))
+        return sorted(open_claims, key=lambda claim: escape(claim.tool_call_id))
 
     def page(
         self, session_id: str, page: PageRequest[RecordPosition]

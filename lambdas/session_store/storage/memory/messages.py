@@ -31,9 +31,9 @@ class MemoryMessages:
         with self.memory.lock:
             held: dict[str, Message] = {}
             for message in messages:
-                there = self._of(message.session_id).get(message.message_id)
-                if there is not None and not is_expired(there.ttl, message.appended_at):
-                    held[there.message_id] = there
+                existing = self._of(message.session_id).get(message.message_id)
+                if existing is not None and not is_expired(existing.ttl, message.appended_at):
+                    held[existing.message_id] = existing
             if not held:
                 for message in messages:
                     self._of(message.session_id)[message.message_id] = message

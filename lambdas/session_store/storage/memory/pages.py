@@ -44,15 +44,15 @@ def paged(
             for entry in ordered
             if (order(place(entry)) < at if page.descending else order(place(entry)) > at)
         ]
-    found: list[Entry] = []
+    shown: list[Entry] = []
     read = 0
     for entry in ordered[: page.limit]:
         read += size(entry)
-        if found and read > PAGE_BYTES:
+        if shown and read > PAGE_BYTES:
             break
-        found.append(entry)
-    more = len(found) < len(ordered)
-    return Page(items=tuple(found), next=place(found[-1]) if more else None)
+        shown.append(entry)
+    more = len(shown) < len(ordered)
+    return Page(items=tuple(shown), next=place(shown[-1]) if more else None)
 
 
 def owned_position(session: SessionSummary) -> OwnedPosition:

@@ -40,10 +40,10 @@ class MemoryPayloads:
         return self.texts.get(key)
 
     def erase_some(self, session_id: str) -> bool:
-        found = sorted(key for key in self.texts if key.startswith(payload_prefix(session_id)))
-        for key in found[: self.page]:
+        keys = sorted(key for key in self.texts if key.startswith(payload_prefix(session_id)))
+        for key in keys[: self.page]:
             del self.texts[key]
-        return len(found) > self.page
+        return len(keys) > self.page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

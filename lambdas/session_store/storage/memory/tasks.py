@@ -68,23 +68,23 @@ class MemoryTasks:
         shuffle: Callable[[list[Any]], None],
     ) -> Iterator[Sequence[str]]:
         del shuffle
-        found = sorted(
+        tasks = sorted(
             (claimable_from(task), task.task_id)
             for task in self._all()
             if (task.tenant, task.queue, task.home_region) == (tenant, queue, region)
             and lane_of(task) is Lane.OPEN
             and claimable_from(task) <= now_ms
         )
-        yield from _parts([task_id for _, task_id in found], limit)
+        yield from _parts([task_id for _, task_id in tasks], limit)
 
     def overdue(self, *, region: str, now_ms: int) -> Iterator[Sequence[str]]:
         ends = ((lapses_at(task), task) for task in self._all() if task.home_region == region)
-        found = sorted((at, task.task_id) for at, task in ends if at is not None and at <= now_ms)
-        yield from _parts([task_id for _, task_id in found], 100)
+        tasks = sorted((at, task.task_id) for at, task in ends if at is not None and at <= now_ms)
+        yield from _parts([task_id for _, task_id in tasks], 100)
 
     def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
-        found = [task for task in self._all() if task.session_id == session_id and not task.is_settled]
-        oldest = sorted(found, key=lambda task: (task.created_at, task.task_id))[:limit]
+        tasks = [task for task in self._all() if task.session_id == session_id and not task.is_settled]
+        oldest = sorted(tasks, key=lambda task: (task.created_at, task.task_id))[:limit]
         return [replace(task, payload=None, result=None, error=None, comment=None) for task in oldest]
 
     def page(
@@ -103,12 +103,12 @@ class MemoryTasks:
             (mark,) = position.marks
             return lanes.index(position.lane), mark.queue, mark.at, mark.task_id
 
-        found = [
+        tasks = [
             task
             for task in self._all()
             if task.tenant == tenant and wanted.takes(task) and not task.is_expired(now_ms)
         ]
-        return paged(found, page, place=place, order=order, size=_size)
+        return paged(tasks, page, place=place, order=order, size=_size)
 
     def _all(self) -> list[Task]:
         with self.memory.lock:

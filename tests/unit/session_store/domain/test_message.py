@@ -1,4 +1,4 @@
-"""A message's id tells its time."""
+"""A message id has a time, which must be near the clock."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A session is there for its owner, until its end."""
+"""A session is readable by its owner until it expires."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.support.samples import ALICE, BOB, NOW_MS, NOW_SECONDS, STRANGER, a_s
 
 
 @pytest.mark.parametrize("ttl", [NOW_SECONDS - 1, NOW_SECONDS])
-def test_a_session_whose_end_has_come_is_gone(ttl: int) -> None:
+def test_a_session_past_its_ttl_is_not_found(ttl: int) -> None:
     with pytest.raises(SessionNotFoundError):
         check_readable(a_session(ttl=ttl), owner=owner_of(ALICE), now_ms=NOW_MS)
 
@@ -26,6 +26,6 @@ def test_tenant_and_subject_both_own(other: object) -> None:
         check_readable(a_session(), owner=owner, now_ms=NOW_MS)
 
 
-def test_an_absent_session_is_not_there() -> None:
+def test_an_absent_session_is_not_found() -> None:
     with pytest.raises(SessionNotFoundError):
         check_readable(None, owner=owner_of(ALICE), now_ms=NOW_MS)

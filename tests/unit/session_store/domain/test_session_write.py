@@ -1,4 +1,4 @@
-"""What may be done to a session, and what each change makes of it."""
+"""Guards of session writes, and the session after each."""
 
 from itertools import product
 from typing import Any
@@ -90,7 +90,7 @@ def test_an_absent_session_an_expired_one_and_anothers_are_the_same_refusal() ->
     assert [error.facts for error in refusals if error is not None] == [{}] * 4
 
 
-def test_violations_are_told_in_one_order() -> None:
+def test_violations_are_reported_in_a_fixed_order() -> None:
     guard = a_guard(version=1)
     wrong = dict(ALL_WRONG)
     told: list[type[StoreError] | None] = []
@@ -110,7 +110,7 @@ def test_each_clause_refuses_by_itself(name: str) -> None:
     assert isinstance(violation(a_session(**{name: ALL_WRONG[name]}), guard, WRONG_TYPE), expected)
 
 
-def test_a_refusal_tells_the_facts_to_go_on_with() -> None:
+def test_a_refusal_has_the_facts_to_go_on_with() -> None:
     misdirected = violation(a_session(home_region="eu-west-1"), a_guard())
     conflict = violation(a_session(version=7), a_guard(version=5))
     assert misdirected is not None
@@ -184,6 +184,6 @@ def test_a_step_already_taken_is_done() -> None:
 
 
 @pytest.mark.parametrize("change", [{"owner": owner_of(BOB)}, {"ttl": NOW_SECONDS}])
-def test_a_step_taken_on_a_session_that_is_not_there_is_not_done(change: dict[str, Any]) -> None:
+def test_a_transition_of_an_absent_or_foreign_session_is_not_done(change: dict[str, Any]) -> None:
     session = a_session(**change)
     assert not already_done(session, a_write(session, Transition(to=Status.ACTIVE)))

@@ -1,4 +1,4 @@
-"""Moving a session's end."""
+"""Slides of a session's window."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ DUE_MS = (NOW_SECONDS + 360) * 1000
 
 
 def used(session: Session, now_ms: int) -> Session:
-    """As a use case does it: a slide where it is due and may be done."""
+    """Use the session as a use case does: slide if it is due and admitted."""
     slide = a_slide(session, now_ms=now_ms)
     return (
         apply_slide(session, slide) if session.slide_due(now_ms) and admits_slide(session, slide) else session
@@ -67,7 +67,7 @@ def test_a_slide_is_refused_where_the_session_has_changed(change: dict[str, Any]
     assert not admits_slide(replace(session, **change), a_slide(session, now_ms=DUE_MS))
 
 
-def test_nothing_slides_where_nothing_is() -> None:
+def test_an_absent_session_does_not_slide() -> None:
     assert not admits_slide(None, a_slide(a_session(), now_ms=DUE_MS))
 
 
@@ -95,7 +95,7 @@ def test_a_hundred_uses_in_a_second_are_one_slide() -> None:
 def test_a_session_lives_90_to_100_percent_of_its_timeout_after_its_last_use(
     idle_timeout: int, lifetime: int, pauses: list[int]
 ) -> None:
-    """To the second: up to one less than 90 %, for both ends lie on whole seconds."""
+    """To the second: it may live one second less than 90 %, as both ends are whole seconds."""
     maximum = NOW_SECONDS + lifetime
     window = a_session(idle_timeout=idle_timeout, max_expires_at=maximum).window_at(NOW_MS)
     session = a_session(

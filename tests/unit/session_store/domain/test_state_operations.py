@@ -56,7 +56,7 @@ def test_50_keys_are_admitted_and_51_are_not() -> None:
         (StateOperations(remove=["k", "k"]), "$.remove.k"),
     ],
 )
-def test_a_key_stands_in_one_operation(operations: StateOperations, path: str) -> None:
+def test_a_key_may_be_in_only_one_operation(operations: StateOperations, path: str) -> None:
     assert refusal(operations).facts["path"] == path
 
 
@@ -88,7 +88,7 @@ def test_a_key_is_any_text(key: str) -> None:
 
 
 def test_values_stay_within_the_levels_of_the_state() -> None:
-    """The map of the state is the first of 31."""
+    """The map of the state itself is the first of 31 levels."""
     check_operations(StateOperations(set={"k": nested(30)}))
     check_operations(StateOperations(append={"k": nested(30)}))
     assert "Nested deeper" in refusal(StateOperations(set={"k": nested(31)})).detail

@@ -1,4 +1,4 @@
-"""When tasks end by themselves, when they may be had, and how long they wait after a failure."""
+"""When tasks lapse, when they can be claimed, and how long they wait after a failure."""
 
 import pytest
 
@@ -42,7 +42,7 @@ LATE = FREE + 30_000
         (an_approval(status=TaskStatus.APPROVED, deadline_ms=SOON), None),
     ],
 )
-def test_a_task_ends_by_itself_when_nothing_else_can_come_of_it(task: Task, at: int | None) -> None:
+def test_a_task_lapses_at_its_deadline_or_with_its_last_lease(task: Task, at: int | None) -> None:
     assert lapses_at(task) == at
     if at is not None:
         assert lapsed(task, author=AUTHOR, now_ms=at - 1) is None
@@ -52,7 +52,7 @@ def test_a_task_ends_by_itself_when_nothing_else_can_come_of_it(task: Task, at: 
         assert step.claim.fence > task.fence
 
 
-def test_a_task_in_hand_may_be_had_when_its_lease_is_over_by_every_clock() -> None:
+def test_a_held_task_is_claimable_once_its_lease_has_expired_on_every_clock() -> None:
     held = took(a_task()).claim
     assert (claimable_from(held), held.next_at) == (FREE, LEASE_END)
     for at, free in ((FREE - 1, False), (FREE, True)):
@@ -60,7 +60,7 @@ def test_a_task_in_hand_may_be_had_when_its_lease_is_over_by_every_clock() -> No
         assert (step is not None) is free
 
 
-def test_an_approval_is_never_in_hand() -> None:
+def test_an_approval_is_never_held() -> None:
     assert taken(an_approval(), worker="w", lease_seconds=1, author=AUTHOR, now_ms=NOW_MS) is None
 
 
@@ -68,7 +68,7 @@ def test_pauses_double() -> None:
     assert [back_off(attempts) for attempts in range(1, 5)] == [10, 20, 40, 80]
 
 
-def test_a_fence_rises_from_hand_to_hand_whatever_the_clocks_say() -> None:
+def test_a_fence_rises_with_every_holder_whatever_the_clocks_say() -> None:
     task = a_task()
     fences = []
     for _ in range(MAX_ATTEMPTS):

@@ -1,4 +1,4 @@
-"""Instants in milliseconds, ends in seconds."""
+"""Instants in milliseconds, ttl values in seconds."""
 
 import pytest
 from hypothesis import given
@@ -60,7 +60,7 @@ def test_a_time_without_a_zone_is_refused(text: str) -> None:
         from_iso(text)
 
 
-def test_an_end_is_over_from_its_own_second_on() -> None:
+def test_a_ttl_has_expired_from_its_own_second_on() -> None:
     assert not is_expired(1000, 999_999)
     assert is_expired(1000, 1_000_000)
     assert is_expired(1000, 1_000_999)

@@ -1,4 +1,4 @@
-"""How long a call may run in its session, and how long the session waits for it."""
+"""Leases of tool calls within the life of their session, and tokens."""
 
 from typing import Any
 

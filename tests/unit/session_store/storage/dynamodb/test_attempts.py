@@ -1,4 +1,4 @@
-"""How often a call is made, and what is known when it is never answered."""
+"""How often a call is retried, and what is known when it is never answered."""
 
 from typing import Any
 
@@ -109,14 +109,14 @@ class Tried:
         (EndpointConnectionError(endpoint_url=URL), Outcome.BUSY),
     ],
 )
-def test_a_failure_tells_what_became_of_the_request(error: Exception, outcome: Outcome) -> None:
+def test_a_failure_says_what_is_known_of_the_request(error: Exception, outcome: Outcome) -> None:
     assert outcome_of(error) is outcome
 
 
 @pytest.mark.parametrize(
     "failures", [(), (THROTTLED,), (CONFLICT,), (LOST, THROTTLED), (IN_PROGRESS, UNSENT)]
 )
-def test_a_call_is_made_until_it_is_answered(failures: tuple[Exception, ...]) -> None:
+def test_a_call_is_retried_until_it_is_answered(failures: tuple[Exception, ...]) -> None:
     tried = Tried(*failures, "answer")
     assert tried.run() == "answer"
     assert tried.sent == len(failures) + 1
@@ -159,7 +159,7 @@ def test_nothing_happened_is_said_only_where_that_is_known(
         ((LOST, THROTTLED), True),
     ],
 )
-def test_a_judgement_comes_with_whether_an_answer_was_lost_before(
+def test_a_refusal_says_whether_an_earlier_response_was_lost(
     before: tuple[Exception, ...], *, answer_lost: bool
 ) -> None:
     tried = Tried(*before, REFUSED)
@@ -204,6 +204,6 @@ def test_nothing_is_sent_with_less_time_left_than_an_attempt_may_take() -> None:
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), RuntimeError("x")])
-def test_what_is_no_failure_of_the_call_flies(error: Exception) -> None:
+def test_an_error_that_is_no_failed_call_passes_through(error: Exception) -> None:
     with pytest.raises(type(error)):
         Tried(error).run()

@@ -1,4 +1,4 @@
-"""What is known of a keyed write that met its twin, over all that it met."""
+"""The outcome of a write that conflicts with another request under the same key."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from tests.support.samples import a_key_claim, a_session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusing:
-    """A client whose transactions end so, one after the other."""
+    """A client whose transactions end in the given ways, one after another."""
 
     ends: Iterator[Exception]
     table: str = "sessions"
@@ -43,7 +43,7 @@ def met(*, answer_lost: bool) -> TransactionRefusedError:
     ],
     ids=["lost, then throttled", "lost, then met to the end", "throttled", "met to the end"],
 )
-def test_an_answer_lost_at_one_meeting_is_remembered_at_the_next(
+def test_a_response_lost_in_one_attempt_is_remembered_in_the_next(
     ends: list[Exception], told: type[StoreError]
 ) -> None:
     table = KeyedSessionTable(client=cast("Client", Refusing(ends=iter(ends))), shards=4)
@@ -51,7 +51,7 @@ def test_an_answer_lost_at_one_meeting_is_remembered_at_the_next(
         table.create(a_session(), a_key_claim())
 
 
-def test_a_minted_id_that_is_taken_is_a_fault_of_ours() -> None:
+def test_a_minted_id_that_is_taken_is_an_assertion_error() -> None:
     ends = iter([TransactionRefusedError({WRITE: {}}, answer_lost=False)])
     table = KeyedSessionTable(client=cast("Client", Refusing(ends=ends)), shards=4)
     with pytest.raises(AssertionError):

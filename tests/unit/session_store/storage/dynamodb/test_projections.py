@@ -51,7 +51,7 @@ SESSION = a_session(state={"a": 1}, protocol={"p": 1}, credential_refs=("ref",),
 
 TASK_PAYLOADS = {A.PAYLOAD, A.RESULT, A.ERROR, A.COMMENT}
 UNREAD = {A.ENTITY, A.LANE, A.SHARD, A.OPEN_IN, A.DUE, A.DUE_FROM, A.WRITE_REGION}
-"""What serves indexes, the stream and operators alone; ``task_from`` reads none of it."""
+"""Attributes for indexes, the stream and operators; ``task_from`` reads none of them."""
 
 
 def projected(item: Item, names: Collection[str]) -> Item:
