@@ -98,8 +98,8 @@ def extended(
     current = _held_by(stored, fence, now_ms)
     if current.lease_until_ms >= lease_until_ms:
         return Step(claim=current, guard=None)
-    ends = current.ttl if current.ttl is None or ttl is None else max(current.ttl, ttl)
-    longer = replace(current, lease_until_ms=lease_until_ms, ttl=ends, author=author)
+    new_ttl = current.ttl if current.ttl is None or ttl is None else max(current.ttl, ttl)
+    longer = replace(current, lease_until_ms=lease_until_ms, ttl=new_ttl, author=author)
     return Step(claim=longer, guard=guard_unchanged(current, now_ms))
 
 

@@ -60,7 +60,7 @@ class Lapse(StrEnum):
 class Task(Leased, frozen=True, kw_only=True):
     """A task or an approval. Instants in milliseconds; ``fence`` is 0 until the first attempt takes it.
 
-    Tasks run at least once, so they are always retry-safe.
+    Delivery is at least once, so tasks are always retry-safe.
 
     ``requester``, ``worker`` and ``decided_by`` are subjects of ``tenant``. ``error`` is the error of the
     last failed attempt. ``retain_seconds``: how long a settled task stays readable. ``last_write`` lets a
