@@ -4,7 +4,6 @@ from typing import Any, Literal
 
 from session_api.answers import Answer
 from session_store.domain import free_claim
-from session_store.domain.claim import SETTLED
 from session_store.domain.free_claim import FreeClaim
 from session_store.domain.times import iso
 
@@ -48,6 +47,6 @@ def _claim_fields(key: str, claim: FreeClaim) -> dict[str, Any]:
         "started_at": iso(claim.started_at),
         "completed_at": None if claim.completed_at is None else iso(claim.completed_at),
         "fence": claim.fence,
-        "lease_until": None if claim.status in SETTLED else iso(claim.lease_until_ms),
+        "lease_until": None if claim.is_settled else iso(claim.lease_until_ms),
         "ttl": claim.ttl,
     }

@@ -8,7 +8,7 @@ from session_api.claim_answers import BegunClaim, ClaimAnswer, begun_claim_answe
 from session_api.claim_bodies import BeginClaim, CompleteClaim, FailClaim, reconciled_claim
 from session_api.operations import Reply, operation
 from session_api.requests import Request
-from session_store.domain.claim import SETTLED, Step
+from session_store.domain.claim import Step
 from session_store.domain.free_claim import FreeClaim
 
 CLAIM: Final = "/claims/{key}"
@@ -35,7 +35,7 @@ def begin_claim(request: Request) -> Reply:
     """Claim a key: 201 and a fence to whoever is to do its work, 200 and the outcome where it is done."""
     key = request.path["key"]
     claim = request.store.claims.begin(request.caller, key, request.body.to_domain())
-    settled = claim.status in SETTLED
+    settled = claim.is_settled
     return Reply(value=begun_claim_answer(key, claim), status=200 if settled else 201, replayed=int(settled))
 
 
@@ -101,5 +101,5 @@ def reconcile_claim(request: Request) -> Reply:
 
 
 def _stepped(request: Request, step: Step[FreeClaim]) -> Reply:
-    replayed = step.guard is None and step.claim.status in SETTLED
+    replayed = step.guard is None and step.claim.is_settled
     return Reply(value=claim_answer(request.path["key"], step.claim), replayed=int(replayed))

@@ -27,11 +27,10 @@ from session_store.domain.page import (
     TaskMark,
     TaskPosition,
 )
+from session_store.domain.times import LATEST_MS
 from session_store.errors import InvalidRequestError
 
 PATH: Final = "query cursor"
-LAST_MS: Final = 253_402_300_799_999
-"""The last millisecond of the year 9999."""
 
 MAX_AUDIT_KEY: Final = 1024
 """Bytes of a sort key (*Service, account, and table quotas*)."""
@@ -113,5 +112,5 @@ def _check_mark(mark: TaskMark) -> None:
 
 
 def _check_time(value: int) -> None:
-    if not 0 <= value <= LAST_MS:
+    if not 0 <= value <= LATEST_MS:
         raise InvalidRequestError("Out of range", path=PATH)

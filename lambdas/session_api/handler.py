@@ -24,7 +24,7 @@ store = open_store(
 )
 resolver = Resolver(store=store, settings=settings, logger=logger, counting=Counting(metrics=metrics))
 app = resolver.build()
-loading.done()
+loading.finish()
 
 
 @logger.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_REST)

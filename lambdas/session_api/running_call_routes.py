@@ -16,7 +16,6 @@ from session_api.running_call_answers import (
 )
 from session_api.running_call_bodies import BeginToolCall, CompleteToolCall, FailToolCall, reconciled_call
 from session_api.tool_call_routes import TOOL_CALL, TOOL_CALLS
-from session_store.domain.claim import SETTLED
 from session_store.metric_names import Metric
 from session_store.services.tool_calls.finish import Finished
 
@@ -54,7 +53,7 @@ END_PROBLEMS: Final = (
 def begin_tool_call(request: Request) -> Reply:
     """Begin a call: 201 and a fence to whoever is to run it, 200 and the outcome where it was run before."""
     begun = request.store.running_calls.begin(request.caller, request.session_id, request.body.to_domain())
-    settled = begun.claim.status in SETTLED
+    settled = begun.claim.is_settled
     return Reply(value=begun_answer(begun), status=200 if settled else 201, replayed=int(settled))
 
 

@@ -90,7 +90,7 @@ def open_task(task: Task) -> OpenTask:
         attempts=task.attempts,
         due_at=iso(task.due_at),
         next_at=iso(task.next_at),
-        deadline=_iso(task.deadline),
+        deadline=_iso(task.deadline_ms),
         created_at=iso(task.created_at),
         created_by=task.requester,
     )
@@ -115,7 +115,7 @@ def _fields(task: Task) -> dict[str, Any]:
         "session_id": task.session_id,
         "due_at": iso(task.due_at),
         "next_at": None if task.is_settled else iso(task.next_at),
-        "deadline": _iso(task.deadline),
+        "deadline": _iso(task.deadline_ms),
         "created_at": iso(task.created_at),
         "created_by": task.requester,
         "decided_by": task.decided_by,

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from session_api.bodies import Body, Fence, Lease, moment
-from session_store.domain.claim import DAY
 from session_store.domain.task import (
     DEFAULT_RETENTION,
     LONGEST_DELAY,
@@ -15,10 +14,11 @@ from session_store.domain.task import (
     TaskKind,
     TaskStatus,
 )
+from session_store.domain.times import DAY_SECONDS
 from session_store.services.tasks.new_tasks import NewTask
 from session_store.services.tasks.work import MAX_CLAIM
 
-RETENTION_DAYS: Final = DEFAULT_RETENTION // DAY
+RETENTION_DAYS: Final = DEFAULT_RETENTION // DAY_SECONDS
 
 
 class CreateTask(Body, frozen=True):

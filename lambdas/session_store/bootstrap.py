@@ -1,4 +1,4 @@
-"""The one place where use cases meet their adapters."""
+"""The composition root of the API: use cases on their adapters."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -39,15 +39,15 @@ from session_store.storage.integrations.aws_clients import aws_client, dynamodb_
 from session_store.store import Store, no_dead_letters, store_on
 
 REPLAY_SECONDS: Final = 6
-"""What the API waits for the consumer of the stream to do a batch; its own request has no more to give."""
+"""Seconds that the API waits for the stream consumer to process a batch, within its own request."""
 
 
 def open_store(
     settings: Settings, redrive: RedriveSettings | None = None, *, payload_bucket: str | None = None
 ) -> Store:
-    """The store as a function uses it: on DynamoDB, in its own region.
+    """Open the store on DynamoDB in the region of the settings.
 
-    The client of S3 is made when the first large payload comes: a cold start need not pay for it.
+    The S3 client is created at the first large payload, so that a cold start does not pay for it.
     """
     deadline = Deadline()
     client = dynamodb_client(region=settings.region)
@@ -76,6 +76,7 @@ def open_store(
 
 
 def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Deadline) -> Storage:
+    """The storage adapters on DynamoDB; all retries keep to the deadline."""
     table = Client(dynamodb=client, table=settings.table, attempts=Attempts(deadline=deadline))
     audit = settings.audit_table
     trail = replace(table, table=audit)
@@ -101,9 +102,9 @@ def dynamodb_storage(settings: Settings, client: "DynamoDBClient", deadline: Dea
 def open_dead_letters(
     settings: Settings, redrive: RedriveSettings, *, deadline: Deadline, replay_seconds: float
 ) -> DeadLetters:
-    """``replay_seconds``: how long the consumer of the stream is waited for, a batch.
+    """Open the dead-letter queues; ``replay_seconds``: longest wait for the stream consumer, per batch.
 
-    Nothing is resent: what is not done is told, and may be asked for again.
+    Their calls are not retried: a failure is reported, and the caller may redrive again.
     """
 
     def client(service: str, read_timeout: float = READ_TIMEOUT) -> Any:  # noqa: ANN401 - as aws_client
@@ -128,7 +129,7 @@ def open_dead_letters(
             deadline=deadline,
             batch_seconds=batch_seconds,
         ),
-        # Not delayed: what was being written as the session ended has long been written.
+        # No delay: writes in flight when the session ended have finished long ago.
         cleanup=SqsCleanupQueue(sqs=sqs, url=redrive.cleanup_queue_url, delay=0),
         quarantine=QuarantineBucket(s3=client("s3"), bucket=redrive.quarantine_bucket),
         deadline=deadline,

@@ -1,14 +1,14 @@
-"""How long the request at hand may still take."""
+"""The deadline of the current request."""
 
 import time
 from collections.abc import Callable
 
 
 class Deadline:
-    """Seconds left of the current request; without a limit until one is set.
+    """The time left for the current request, unlimited until it is set.
 
-    A function's process serves one request at a time, so one deadline a process
-    is enough. In-process users that serve several at once leave it unset.
+    A Lambda process serves one request at a time, so one deadline a process is enough. Programs that use the
+    library for several requests at once leave it unset.
     """
 
     def __init__(self, *, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -16,7 +16,9 @@ class Deadline:
         self._ends_at = float("inf")
 
     def expires_in(self, seconds: float) -> None:
+        """Set the deadline to ``seconds`` from now."""
         self._ends_at = self._monotonic() + seconds
 
     def remaining(self) -> float:
+        """Seconds left; negative after the deadline."""
         return self._ends_at - self._monotonic()

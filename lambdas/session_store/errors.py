@@ -1,17 +1,16 @@
-"""What can go wrong, as facts. HTTP statuses are given at the edge, not here."""
+"""The errors of the store, as facts. The API's edge maps them to HTTP statuses."""
 
 from typing import ClassVar, Final
 
 SHOWN: Final = 256
-"""Characters of a path or a detail that an error repeats."""
+"""Characters of a caller's text that an error repeats at most."""
 
 
 class StoreError(Exception):
-    """Root of every error that a use case raises.
+    """Base of every error that a use case raises for its caller.
 
-    ``detail`` is a sentence for a person; ``facts`` are values for a program
-    (JSON-serialisable, named as in ``api.md``). Neither ever holds state,
-    messages or tokens.
+    ``detail`` is a sentence for a person, ``facts`` are values for a program (JSON-serialisable, named as
+    in the HTTP contract). Neither ever contains state, messages or tokens.
     """
 
     summary: ClassVar[str] = "The store could not do what was asked."
@@ -23,42 +22,54 @@ class StoreError(Exception):
 
 
 class InvalidRequestError(StoreError):
-    """The request is malformed; fact ``path`` says where (``$.state.a``, ``header If-Match``)."""
+    """The request is malformed or out of range. Correct it; the same request always fails.
+
+    Fact ``path`` says where: ``$.state.a``, ``header If-Match``.
+    """
 
     summary = "The request is not valid."
 
     def __init__(self, detail: str, *, path: str, **facts: object) -> None:
-        where = _short(path)
-        super().__init__(f"{_short(detail)} (at {where})", path=where, **facts)
+        where = _shortened(path)
+        super().__init__(f"{_shortened(detail)} (at {where})", path=where, **facts)
 
 
-def _short(text: str) -> str:
-    """No more of what a caller sent than tells the place."""
+def _shortened(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 class UnauthenticatedError(StoreError):
-    summary = "The caller is not known."
+    """The request has no valid credentials. Authenticate, then send it again."""
+
+    summary = "The caller is not authenticated."
 
 
 class ForbiddenError(StoreError):
-    summary = "The caller may not do this."
+    """The caller lacks the permission for this operation. Ask an administrator for it."""
+
+    summary = "The caller is not allowed to do this."
 
 
 class NotFoundError(StoreError):
-    """Absent, expired, or somebody else's: the three are told apart nowhere."""
+    """There is no such item: it does not exist, has expired, or belongs to another caller.
 
-    summary = "There is no such thing."
+    The three cases give the same answer, so that callers cannot probe for the items of others.
+    """
+
+    summary = "There is no such item."
 
 
 class SessionNotFoundError(NotFoundError):
-    """Absent, expired, or somebody else's session."""
+    """There is no such session: it does not exist, has expired, or belongs to another caller."""
 
     summary = "There is no such session."
 
 
 class VersionConflictError(StoreError):
-    """Somebody wrote in between; fact ``currentVersion``."""
+    """The version in If-Match is not the current one: another write came first.
+
+    Read the session, reapply the change and send it with fact ``currentVersion``.
+    """
 
     summary = "The session has another version than expected."
 
@@ -68,136 +79,173 @@ class VersionConflictError(StoreError):
 
 
 class UnexpectedVersionError(VersionConflictError):
-    """The version that a body expects, where ``VersionConflictError`` is of an If-Match."""
+    """As ``VersionConflictError``, for a version that the body of the request expects."""
 
 
 class SessionClosedError(StoreError):
-    """The session's status admits no such write; fact ``sessionStatus``."""
+    """The session is closing or closed and does not accept this write; fact ``sessionStatus``.
 
-    summary = "The session takes no more writes."
+    Use another session: a status never goes back.
+    """
+
+    summary = "The session does not accept this write."
 
     def __init__(self, *, status: str) -> None:
-        super().__init__(f"The session is {status} and takes no such write.", sessionStatus=status)
+        super().__init__(f"The session is {status} and does not accept this write.", sessionStatus=status)
 
 
 class InvalidTransitionError(StoreError):
-    """Facts ``from`` and ``to``."""
+    """The status that was asked for cannot be entered from the current one; facts ``from`` and ``to``."""
 
-    summary = "It cannot go from its status to the one asked for."
+    summary = "This status cannot be entered from the current one."
 
     def __init__(self, *, from_status: str, to: str, what: str = "A session") -> None:
         super().__init__(f"{what} cannot go from {from_status} to {to}.", **{"from": from_status, "to": to})
 
 
 class AlreadyDecidedError(StoreError):
-    """An approval is decided the other way, or over otherwise; fact ``taskStatus``."""
+    """The approval was decided the other way, cancelled, or has expired; fact ``taskStatus``.
 
-    summary = "The approval is not to be decided any more."
+    The decision stands: do not send it again.
+    """
+
+    summary = "The approval can no longer be decided."
 
     def __init__(self, *, status: str) -> None:
-        super().__init__(f"The approval is {status}.", taskStatus=status)
+        super().__init__(f"The approval is already {status}.", taskStatus=status)
 
 
 class MisdirectedError(StoreError):
-    """The item is at home in another region, which alone writes it; fact ``homeRegion``."""
+    """Only the item's home region may write it, and this is another one.
 
-    summary = "The session is at home in another region."
+    Send the request to the region in fact ``homeRegion``.
+    """
+
+    summary = "The home region of this item is another one."
 
     def __init__(self, *, home_region: str) -> None:
         super().__init__(homeRegion=home_region)
 
 
 class ContentConflictError(StoreError):
-    """An id is taken by another content; fact ``messageIds``, or ``checkpointId``."""
+    """An id exists already with another content; fact ``messageIds`` or ``checkpointId``.
 
-    summary = "An id is already taken by another content."
+    Use a new id, or send the content that was sent first.
+    """
+
+    summary = "The id is already used for another content."
 
 
 class IdempotencyMismatchError(StoreError):
+    """A key or call id was used before with another request. Use a new one for a new request."""
+
     summary = "The same id was used before with another body."
 
 
 class InProgressError(StoreError):
-    """Facts ``leaseUntil`` and ``retryAfter`` (seconds until then), where known."""
+    """Another attempt holds the lease on this work. Wait for ``retryAfter`` seconds, then try again.
+
+    Facts ``leaseUntil`` and ``retryAfter``, if known.
+    """
 
     summary = "The work is in progress."
 
 
 class FencedError(StoreError):
-    """Another attempt has taken the work over, or it is settled: whoever asks holds it no more."""
+    """The fence is stale: another attempt has taken over, or the work is settled.
 
-    summary = "The work is held by another attempt, or it is settled."
+    Stop the work and discard its result.
+    """
+
+    summary = "Another attempt has taken over this work, or it is settled."
 
 
 class UnreconciledError(StoreError):
-    """The attempt that held the work is gone, and its side effect may have happened; fact ``leaseUntil``."""
+    """The lease has expired, and the work may have had its side effect; fact ``leaseUntil``.
 
-    summary = "The attempt before may have acted. Find out, reconcile, then go on."
+    Find out whether it had, then reconcile.
+    """
+
+    summary = "The last attempt may have acted. Find out whether it did, reconcile, then go on."
 
 
 class PayloadTooLargeError(StoreError):
-    """Facts ``limit`` and, where known, ``size`` in bytes."""
+    """A size limit is exceeded, and nothing was written. Send less, or split it.
+
+    Facts ``limit`` and, if known, ``size``, in bytes.
+    """
 
     summary = "The payload is too large."
 
 
 class PayloadMissingError(StoreError):
-    """What an item refers to is not as it was put there; facts ``size`` and ``sha256`` say what it was."""
+    """The object of a large payload is missing or altered. An operator has to look into the payload bucket.
+
+    Facts ``size`` and ``sha256``: of the payload as it was stored.
+    """
 
     summary = "A large payload of this session cannot be found as it was stored."
 
 
 class PreconditionRequiredError(StoreError):
-    summary = "The request must carry If-Match with the version it changes."
+    """The operation needs If-Match. Read the session, then send its version."""
+
+    summary = "The request must carry If-Match with the version that it changes."
 
 
 class ThrottledError(StoreError):
-    """Nothing was done; try again."""
+    """Throttling or contention lasted until the deadline, or a service did not answer.
+
+    Nothing was done; try again later.
+    """
 
     summary = "The store is busy; nothing was done."
 
 
 class OutcomeUnknownError(StoreError):
-    """The answer to a write was lost; it may or may not have happened."""
+    """The response to a write was lost, so the write may or may not have happened.
+
+    Under an idempotency key send the same request again; without one read, then decide.
+    """
 
     summary = (
-        "The answer of the database was lost: the write may or may not have happened. Read, then decide."
+        "The response of the database was lost: the write may or may not have happened. Read, then decide."
     )
 
 
 class ConfigurationError(Exception):
-    """A setting is missing or wrong. Raised at start, never while serving."""
+    """A setting is missing or invalid; the message names it. Raised at start, never while serving."""
 
 
 class UnreadableRecordError(Exception):
-    """A record of the stream that cannot be understood; the message says why and quotes nothing."""
+    """A stream record is not in a known form; it goes to quarantine. The message quotes nothing of it."""
 
 
 class SessionStillThereError(Exception):
-    """A clean-up was asked for a session that has not ended."""
+    """A clean-up was requested for a session that has not ended. Nothing is erased; a retry follows."""
 
 
 class UnfinishedError(Exception):
-    """Work is left, and no time or no throughput for it now; the next delivery goes on."""
+    """Work is left when time or throughput runs out; the next delivery of the message continues it."""
 
 
 class UnavailableError(Exception):
-    """Something that the work needs did not answer, or asked to be tried again later."""
+    """A dependency did not answer, or asked to be retried later; the next delivery tries again."""
 
 
 class UndeliveredError(Exception):
-    """The event bus did not take every event; those it did take may come again."""
+    """The event bus did not take every event. Send all again: receivers drop duplicates by ``event_id``."""
 
 
 class UnsettledError(Exception):
-    """A block of work said nothing of its outcome, or was asked for one that is not there yet."""
+    """A block of work ended without complete or fail, or was asked for an outcome before it had one."""
 
     def __init__(self) -> None:
         super().__init__("The work has no outcome: neither complete nor fail has succeeded.")
 
 
 class WorkFailedError(Exception):
-    """The work was done before, or now, and has failed; ``error`` is what was recorded of that."""
+    """The work of a block has failed, now or in an earlier attempt; ``error`` is the recorded error."""
 
     def __init__(self, error: object) -> None:
         super().__init__("The work has failed.")

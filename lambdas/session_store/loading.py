@@ -1,7 +1,7 @@
-"""Imported before anything else by the API's function: what it loads is not searched for garbage.
+"""Switches garbage collection off while the API's function loads; import it before anything else.
 
-Imports make some hundred thousand objects that live as long as the process. A collector that counts
-them goes through all of them again and again while they are made, and later at its full collections.
+Imports create some hundred thousand objects that live as long as the process. The collector would scan all
+of them again and again during the imports, and later at every full collection.
 """
 
 import gc
@@ -9,7 +9,7 @@ import gc
 gc.disable()
 
 
-def done() -> None:
-    """What is there stays, and is never looked at again; what requests make is collected as ever."""
+def finish() -> None:
+    """Exempt every object loaded so far from collection, and switch collection on again."""
     gc.freeze()
     gc.enable()

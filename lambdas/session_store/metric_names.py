@@ -1,20 +1,20 @@
-"""Every metric that the functions put out, spelled once: alarms and dashboards watch what is counted."""
+"""The metrics of the functions, with one definition for what counts, watches and draws them."""
 
 from enum import StrEnum
 from typing import Final
 
 NAMESPACE: Final = "SessionStore"
-"""Each stage counts in one of its own, ``namespace_of``: two may stand in one account and region."""
+"""Prefix of the namespace of each stage (``namespace_of``): several may share an account and region."""
 
 SERVICE: Final = "service"
-"""The dimension of every metric: which function counted, as ``service_of`` names it."""
+"""The dimension of every metric: the function that emits it, named by ``service_of``."""
 
 STATUS: Final = "status"
-"""The second dimension of ``LivingSessions``: a session's status. Without it, it is all of them."""
+"""The second dimension of ``LivingSessions``: the sessions' status. Without it, all statuses."""
 
 
 class Property(StrEnum):
-    """What a line of the API's metrics says beside them, for Logs Insights: no dimension, no price."""
+    """Fields of the API's metric lines that are no dimensions: for Logs Insights, at no extra cost."""
 
     OPERATION = "operation"
     STATUS = "status"
@@ -22,92 +22,102 @@ class Property(StrEnum):
 
 
 COLD_START: Final = "ColdStart"
-"""Powertools' own, in our namespace: counted by every function."""
+"""Cold starts, counted by Powertools for every function."""
 
 FUNCTION_NAME: Final = "function_name"
-"""The dimension that it has beside ``SERVICE``."""
+"""The dimension that ``COLD_START`` has beside ``SERVICE``."""
 
 
 class Metric(StrEnum):
-    """Counts, unless it says otherwise."""
+    """The name of a metric. Each is a count unless its text says otherwise."""
 
     # session_api
     SERVED = "Served"
-    """Requests that did what they asked."""
+    """Requests that succeeded."""
     REFUSED = "Refused"
-    """Requests that were answered with a problem, whosever it is."""
+    """Requests answered with a problem, the caller's (4xx) or the store's (503)."""
     INTERNAL_ERROR = "InternalError"
-    """Crashes: answered 500."""
+    """Requests that crashed and were answered 500."""
     LARGE_SESSION = "LargeSession"
-    """A session's answer from 64 KiB on: its item is on the way to DynamoDB's limit."""
+    """Session answers of 64 KiB and more: the item approaches DynamoDB's limit of 400 KB."""
     PAYLOAD_MISSING = "PayloadMissing"
-    """Answered 500: an object that an item refers to is not there, or is another."""
+    """Requests answered 500 because the object of a large payload is missing or altered."""
     SESSIONS_CREATED = "SessionsCreated"
+    """Sessions created; replays are not counted."""
     SESSIONS_DELETED = "SessionsDeleted"
+    """Sessions deleted by their owners."""
     MESSAGES_APPENDED = "MessagesAppended"
-    """New ones, of requests that were answered as a success."""
+    """New messages, of requests that succeeded; those that come with the end of a tool call too."""
     CHECKPOINTS_ADDED = "CheckpointsAdded"
+    """New checkpoints."""
     TOOL_CALLS = "ToolCalls"
-    """Recorded for the first time."""
+    """Tool calls recorded for the first time."""
     TASKS_CREATED = "TasksCreated"
-    """Of requests for that alone: not those that follow other work."""
+    """Tasks and approvals created by requests of their own, without those that follow other work."""
     TASKS_CLAIMED = "TasksClaimed"
+    """Tasks claimed by workers; each attempt counts."""
     TASKS_COMPLETED = "TasksCompleted"
+    """Tasks completed."""
     APPROVALS_DECIDED = "ApprovalsDecided"
+    """Approvals that were approved or rejected."""
     CONFLICTS = "Conflicts"
-    """Writes that a condition refused: another version, another content, a transition that is none."""
+    """Writes refused: another version, content or input, a stale fence, or an invalid transition."""
     REPLAYS = "Replays"
-    """Messages, checkpoints and tool calls that were there already, and answered as the first time."""
+    """Messages, checkpoints, tool calls, settled claims, tasks and decisions that were replayed."""
     THROTTLED = "Throttled"
-    """Answered 503: DynamoDB, or contention, left no time. Nothing was done."""
+    """Requests answered 503 after throttling or contention. Nothing was done."""
     OUTCOME_UNKNOWN = "OutcomeUnknown"
-    """Answered 503: a write may or may not have happened."""
+    """Requests answered 503 because a response was lost: the write may or may not have happened."""
 
     # audit_consumer
     AUDITED = "Audited"
-    """Records of the stream that are done, those among them that are nothing to audit."""
+    """Stream records processed, including those with nothing to audit."""
     QUARANTINED = "Quarantined"
-    """Records of the stream that were not understood."""
+    """Stream records in no known form, kept whole in the quarantine bucket."""
     FAILED = "Failed"
-    """Records of the stream that are delivered again."""
+    """Stream records that failed and will be delivered again."""
 
     # expiry_cleanup
     CLEANED_UP = "CleanedUp"
-    """Ended sessions whose clean-up is done."""
+    """Ended sessions whose clean-up is complete."""
     CLEANUP_FAILED = "CleanupFailed"
-    """Tries of a clean-up that are to be made again."""
+    """Clean-up attempts that failed and will be retried."""
     CHILDREN_DELETED = "ChildrenDeleted"
+    """Child items erased after their sessions."""
     SESSIONS_EXPIRED = "SessionsExpired"
-    """Those of ``CleanedUp`` that nobody had deleted."""
+    """Sessions among ``CleanedUp`` that expired, rather than being deleted."""
     CREDENTIALS_REVOKED = "CredentialsRevoked"
+    """Credentials of ended sessions that were revoked."""
     CREDENTIALS_FAILED = "CredentialsFailed"
-    """Credentials that the store gave up revoking."""
+    """Credentials that could not be revoked and will not be tried again."""
 
     # expiry_watch
     WARNED = "Warned"
-    """Sessions whose end has been told of."""
-
+    """Sessions for which ``SessionExpiringSoon`` was sent."""
     TASKS_LAPSED = "TasksLapsed"
-    """Tasks and approvals that came to their end by themselves: a deadline passed, or a last attempt died."""
+    """Tasks and approvals that ended by themselves: their deadline passed, or their last attempt died."""
 
     # session_census
     LIVING_SESSIONS = "LivingSessions"
-    """How many there are, in all and by ``STATUS``: a gauge, counted every ``censusMinutes``."""
+    """Live sessions, in all and by ``STATUS``: a gauge, taken every ``censusMinutes``."""
 
     # authorizer
     TOKENS_ACCEPTED = "TokensAccepted"
+    """Tokens that were verified."""
     TOKENS_REFUSED = "TokensRefused"
-    """Answered 401; the log says why."""
+    """Tokens refused with 401; the log has the reason."""
     ISSUER_UNAVAILABLE = "IssuerUnavailable"
-    """Answered 500: the issuer's keys could not be had, so nobody was let in."""
+    """Requests answered 500 because the issuer's keys could not be fetched: every caller is refused."""
     AUTHORIZER_CRASHED = "AuthorizerCrashed"
-    """Answered 500, for another reason."""
+    """Requests answered 500 because the authorizer crashed."""
 
     # heartbeat
     HEARTBEATS = "Heartbeats"
+    """Heartbeats written, one a minute in each region."""
 
 
 def namespace_of(stage: str) -> str:
+    """The CloudWatch namespace of a stage."""
     return f"{NAMESPACE}/{stage}"
 
 

@@ -7,17 +7,17 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from session_store.domain.identifiers import region_code
+from session_store.domain.times import DAY_SECONDS
 from session_store.errors import ConfigurationError
 from session_store.schema import BusEnv, Callers, CleanupEnv, Env, PayloadEnv, RedriveEnv, StreamEnv, WatchEnv
 
-DAY: Final = 86_400
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 REGION_VARIABLE: Final = "AWS_REGION"
 """Set by Lambda itself."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a function must know. ``audit_retention`` in seconds; ``regions`` with the primary first."""
+    """The settings of every function. ``audit_retention`` in seconds; ``regions`` with the primary first."""
 
     table: str
     audit_table: str
@@ -31,7 +31,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 class StreamSettings(Struct, frozen=True, kw_only=True):
-    """What a consumer of the stream must know beside ``Settings``. ``cleanup_delay`` in seconds."""
+    """The settings of the stream consumer, in addition to ``Settings``. ``cleanup_delay`` in seconds."""
 
     cleanup_queue_url: str
     cleanup_delay: int
@@ -40,7 +40,7 @@ class StreamSettings(Struct, frozen=True, kw_only=True):
 
 
 def read_stream_settings(environment: Mapping[str, str]) -> StreamSettings:
-    """Settings of the stream's consumer from environment variables.
+    """Read the settings of the stream consumer from environment variables.
 
     Raises:
         ConfigurationError: a variable is missing or wrong; names it.
@@ -54,7 +54,7 @@ def read_stream_settings(environment: Mapping[str, str]) -> StreamSettings:
 
 
 class CleanupSettings(Struct, frozen=True, kw_only=True):
-    """What the clean-up after a session must know beside ``Settings``; None: there is none."""
+    """The settings of the clean-up, in addition to ``Settings``; None: not configured."""
 
     event_bus: str
     credential_prefix: str
@@ -64,14 +64,14 @@ class CleanupSettings(Struct, frozen=True, kw_only=True):
 
 
 class WatchSettings(Struct, frozen=True, kw_only=True):
-    """What the watch over session ends must know beside ``Settings``. ``within`` in seconds."""
+    """The settings of the expiry watch, in addition to ``Settings``. ``within`` in seconds."""
 
     event_bus: str
     within: int
 
 
 def read_cleanup_settings(environment: Mapping[str, str]) -> CleanupSettings:
-    """Settings of the clean-up from environment variables.
+    """Read the settings of the clean-up from environment variables.
 
     Raises:
         ConfigurationError: a variable is missing or wrong; names it.
@@ -91,19 +91,19 @@ def read_cleanup_settings(environment: Mapping[str, str]) -> CleanupSettings:
 
 
 def read_watch_settings(environment: Mapping[str, str]) -> WatchSettings:
-    """Settings of the watch over session ends from environment variables.
+    """Read the settings of the expiry watch from environment variables.
 
     Raises:
         ConfigurationError: a variable is missing or wrong; names it.
     """
     return WatchSettings(
         event_bus=_text(environment, BusEnv.EVENT_BUS_NAME),
-        within=_number(environment, WatchEnv.EXPIRING_WITHIN_SECONDS, low=60, high=DAY),
+        within=_number(environment, WatchEnv.EXPIRING_WITHIN_SECONDS, low=60, high=DAY_SECONDS),
     )
 
 
 class RedriveSettings(Struct, frozen=True, kw_only=True):
-    """Where dead letters and quarantined records lie, and where they are sent again."""
+    """The queues, the function and the bucket that redriving dead letters uses."""
 
     stream_dead_letters_url: str
     cleanup_dead_letters_url: str
@@ -113,10 +113,10 @@ class RedriveSettings(Struct, frozen=True, kw_only=True):
 
 
 def read_redrive_settings(environment: Mapping[str, str]) -> RedriveSettings | None:
-    """Settings of redrive from environment variables; None where the deployment has no dead letters.
+    """Read the settings of redrive from environment variables; None: no dead-letter queues.
 
     Raises:
-        ConfigurationError: a variable is missing beside others that are set; names it.
+        ConfigurationError: some variables are set and another is missing; names it.
     """
     if not any(name in environment for name in RedriveEnv):
         return None
@@ -130,12 +130,12 @@ def read_redrive_settings(environment: Mapping[str, str]) -> RedriveSettings | N
 
 
 def read_payload_bucket(environment: Mapping[str, str]) -> str | None:
-    """Where large payloads lie; None where there is no such place."""
+    """The bucket of large payloads; None if the deployment has none."""
     return _optional(environment, PayloadEnv.PAYLOAD_BUCKET)
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Settings from environment variables.
+    """Read the settings of every function from environment variables.
 
     Raises:
         ConfigurationError: a variable is missing or wrong; names it.
@@ -155,7 +155,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         callers=_callers(environment),
         delegates=frozenset(_list(environment, Env.DELEGATES, required=False)),
         status_shards=_number(environment, Env.STATUS_SHARDS, low=1, high=64),
-        audit_retention=_number(environment, Env.AUDIT_RETENTION_DAYS, low=1, high=3650) * DAY,
+        audit_retention=_number(environment, Env.AUDIT_RETENTION_DAYS, low=1, high=3650) * DAY_SECONDS,
         gateway_decodes_path=_flag(environment, Env.GATEWAY_DECODES_PATH),
     )
 
@@ -203,7 +203,7 @@ def _flag(environment: Mapping[str, str], name: str) -> bool:
 
 
 def _endpoint(environment: Mapping[str, str]) -> str | None:
-    """A token goes out by TLS alone, or stays on this machine."""
+    """The revocation endpoint: https, as it receives tokens, or plain HTTP on this machine if allowed."""
     value = _optional(environment, CleanupEnv.REVOCATION_ENDPOINT)
     on_loopback = _flag(environment, CleanupEnv.REVOCATION_ON_LOOPBACK)
     if value is None:

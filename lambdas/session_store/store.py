@@ -1,4 +1,4 @@
-"""The use cases together, over the ports that they need."""
+"""The store: all use cases over the ports that they need."""
 
 import random
 from collections.abc import Callable
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 
 class Store(Struct, frozen=True, kw_only=True):
-    """Every use case, ready to be called; ``deadline`` is set anew at each request.
+    """Every use case, ready to be called. ``deadline`` is set anew for each request.
 
-    ``dead_letters`` is made at its first use: most requests need none of its clients, and a cold
-    start should not pay for them.
+    ``dead_letters`` is created at its first use: most requests need none of its clients, and a cold start
+    should not pay for them.
     """
 
     sessions: Sessions
@@ -79,15 +79,15 @@ class Store(Struct, frozen=True, kw_only=True):
         renew_for: int = MAX_LEASE,
         failures: tuple[type[Exception], ...] = (),
     ) -> "Block[ToolCall, AsyncToolCall]":
-        """A block, ``with`` or ``async with``, in which a call is run once (``docs/library.md``).
+        """A block, ``with`` or ``async with``, that runs a tool call once (``docs/library.md``).
 
-        ``wait``: seconds to wait for somebody else who runs it. ``renew_for``: seconds for which the block
-        renews its lease. ``failures``: exceptions that mean, as they leave the block, that the call has
-        failed; after any other nobody knows.
+        ``wait``: seconds to wait while another attempt runs it. ``renew_for``: seconds for which the block
+        renews its lease. ``failures``: exceptions that leave the block and mean that the call has failed;
+        after any other exception its outcome is unknown.
 
-        Raises, as the block is entered:
-            InProgressError: somebody else runs it still.
-            UnreconciledError: somebody may have run it, and nobody knows.
+        Raises on entering the block:
+            InProgressError: another attempt still runs it.
+            UnreconciledError: an expired attempt may have run it.
             IdempotencyMismatchError: the id was used with another tool or input.
             InvalidRequestError, PayloadTooLargeError, SessionClosedError, SessionNotFoundError
         """
@@ -113,9 +113,9 @@ class Store(Struct, frozen=True, kw_only=True):
         renew_for: int = MAX_LEASE,
         failures: tuple[type[Exception], ...] = (),
     ) -> "Block[FreeWork, AsyncFreeWork]":
-        """The same for work under a free key, without a session.
+        """As ``tool_call``, for work under a free key, without a session.
 
-        Raises, as the block is entered:
+        Raises on entering the block:
             InProgressError, UnreconciledError, IdempotencyMismatchError, InvalidRequestError,
             MisdirectedError, PayloadTooLargeError
         """
@@ -138,7 +138,7 @@ def store_on(
 ) -> Store:
     """The use cases on a storage, with the machine's clock and randomness unless others are given.
 
-    ``payloads`` is asked at each use of a large payload; None: there is no place for one.
+    ``payloads`` is called at each use of a large payload; None: large payloads are refused.
     """
     clock = clock or SystemClock()
     ids = ids or RandomIds()
@@ -208,4 +208,9 @@ def store_on(
 
 
 def no_dead_letters() -> NoReturn:
+    """Stands in for the dead-letter queues of a deployment without any.
+
+    Raises:
+        NotFoundError
+    """
     raise NotFoundError("This deployment has no dead-letter queues.")

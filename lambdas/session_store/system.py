@@ -1,4 +1,4 @@
-"""The machine's clock and randomness, behind the ports that the use cases ask."""
+"""The machine's clock and randomness, as adapters of the ports ``Clock`` and ``Ids``."""
 
 import secrets
 import time

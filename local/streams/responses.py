@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from session_store.domain.batch_answer import failed_places
+from session_store.domain.batch_answer import failed_positions
 
 WHOLE_BATCH: Final = 0
 
@@ -31,4 +31,4 @@ def first_failure(answer: Answer, sequence_numbers: Sequence[str], *, reports_fa
         return WHOLE_BATCH
     if not reports_failures:
         return None
-    return min(failed_places(answer.payload, sequence_numbers), default=None)
+    return min(failed_positions(answer.payload, sequence_numbers), default=None)

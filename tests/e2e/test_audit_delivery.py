@@ -9,7 +9,7 @@ from typing import Any, Final
 from infra.audit_consumer import ATTEMPTS, BATCH
 from local.streams.deployed import INVOKING, LambdaFunction
 from local.streams.records import Record, sequence_number
-from session_store.domain.batch_answer import failed_places
+from session_store.domain.batch_answer import failed_positions
 from session_store.domain.session import Session
 from session_store.schema import QUARANTINE_PREFIX, Attribute, RedriveEnv, StreamEnv
 from session_store.storage.dynamodb.audit_items import audit_entry_from
@@ -135,7 +135,7 @@ def test_a_batch_that_is_delivered_three_times_is_audited_once(
     def deliver() -> list[Item]:
         answer = consumer.invoke({"Records": list(batch.records)})
         assert answer.function_error is None
-        assert failed_places(answer.payload, [sequence_number(record) for record in batch.records]) == ()
+        assert failed_positions(answer.payload, [sequence_number(record) for record in batch.records]) == ()
         return rows(raw_audit, changes.sessions)
 
     once = deliver()

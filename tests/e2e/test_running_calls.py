@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from local.signed_http import Answer
-from session_store.domain.claim import SKEW_MARGIN_MS
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS
 from tests.support.calls import (
     Acting,
     assert_problem,
@@ -22,7 +22,7 @@ from tests.support.calls import (
 from tests.support.crowd import at_once
 from tests.support.raw_table import RawTable
 
-OVER = 1 + SKEW_MARGIN_MS / 1000 + 0.5
+OVER = 1 + LEASE_SKEW_MARGIN_MS / 1000 + 0.5
 """Seconds after which a lease of one second is over."""
 
 CALL_IDS = ["a", "a#b", "a%23b", "x" * 200]

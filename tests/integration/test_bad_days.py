@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from session_store.domain.session import ANY_STATUS, Status
-from session_store.domain.session_write import PREDECESSORS, ReplaceState, Transition, changed
+from session_store.domain.session_write import PREDECESSORS, ReplaceState, Transition, apply_write
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import (
     SessionNotFoundError,
@@ -53,7 +53,7 @@ def test_a_state_write_whose_answer_is_lost_is_done_once(
     write = a_write(session, operations, version=version)
     with lose_first_answer(dynamodb, operation):
         after = on_dynamodb.sessions.write(write)
-    assert after == changed(session, write)
+    assert after == apply_write(session, write)
     assert on_dynamodb.sessions.read(session.session_id) == after
 
 
@@ -64,7 +64,7 @@ def test_an_increment_whose_answer_is_lost_twice_is_done_once(
     write = a_write(session, StateOperations(increment={"n": 1}))
     with lose_first_answer(dynamodb, "TransactWriteItems", times=2):
         after = on_dynamodb.sessions.write(write)
-    assert after == changed(session, write)
+    assert after == apply_write(session, write)
 
 
 def test_closing_a_short_session_whose_answer_is_lost_is_done_once(
@@ -87,7 +87,7 @@ def test_a_keyed_write_whose_answer_is_lost_is_done_once(
     claim = a_key_claim(target=session.session_id, operation_id=write.operation_id)
     with lose_first_answer(dynamodb, "TransactWriteItems", times=times):
         assert on_dynamodb.keyed_sessions.write(write, claim) is None
-    assert on_dynamodb.sessions.read(session.session_id) == changed(session, write)
+    assert on_dynamodb.sessions.read(session.session_id) == apply_write(session, write)
 
 
 def test_a_keyed_write_that_meets_its_twin_is_answered_by_the_twins_claim(

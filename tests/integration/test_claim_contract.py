@@ -21,6 +21,7 @@ from session_store.errors import (
     VersionConflictError,
 )
 from session_store.ports import Refused, Storage
+from session_store.schema import session_pk
 from tests.support.samples import (
     NOW_MS,
     NOW_SECONDS,
@@ -199,7 +200,7 @@ def test_an_end_writes_everything(storage: Storage) -> None:
     assert storage.tool_calls.read_call(session.session_id, "c1").claim == end.claim
     assert storage.tool_calls.read_record(end.claim) == end.record
     assert storage.messages.page(session.session_id, PAGE).items == end.messages
-    assert [entry.event_name for entry in storage.audit.page(session.session_id, PAGE).items] == [
+    assert [entry.event_name for entry in storage.audit.page(session_pk(session.session_id), PAGE).items] == [
         "SessionDeleted"
     ]
 
@@ -207,7 +208,7 @@ def test_an_end_writes_everything(storage: Storage) -> None:
 def nothing_is_written(storage: Storage, session: Session) -> None:
     assert storage.sessions.read(session.session_id) == session
     assert storage.tool_calls.page(session.session_id, PAGE).items == ()
-    assert storage.audit.page(session.session_id, PAGE).items == ()
+    assert storage.audit.page(session_pk(session.session_id), PAGE).items == ()
 
 
 @pytest.mark.parametrize("there", [None, {"fence": NOW_MS + 1}, {"ttl": NOW_SECONDS}])
@@ -272,7 +273,7 @@ def test_what_must_hold_of_a_session_that_stays_as_it_is_is_a_condition(
 def test_a_step_that_is_none_is_told_as_such(storage: Storage) -> None:
     session = kept(storage)
     storage.tool_calls.put(a_running_call(session), FREE)
-    advance = Advance(operations=None, to=Status.CLOSED, ends=NOW_SECONDS + 9)
+    advance = Advance(operations=None, to=Status.CLOSED, ttl=NOW_SECONDS + 9)
     write = a_write(session, advance, statuses=advance.statuses)
     with pytest.raises(InvalidTransitionError):
         storage.tool_calls.settle(ending(session, write=write))
@@ -281,7 +282,7 @@ def test_a_step_that_is_none_is_told_as_such(storage: Storage) -> None:
 def test_a_step_that_closes_gives_the_session_its_last_end(storage: Storage) -> None:
     session = kept(storage, status=Status.CLOSING)
     storage.tool_calls.put(a_running_call(session), FREE)
-    advance = Advance(operations=None, to=Status.CLOSED, ends=NOW_SECONDS + 9)
+    advance = Advance(operations=None, to=Status.CLOSED, ttl=NOW_SECONDS + 9)
     write = a_write(session, advance, statuses=advance.statuses)
     assert storage.tool_calls.settle(ending(session, write=write))
     after = storage.sessions.read(session.session_id)

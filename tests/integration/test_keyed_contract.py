@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.idempotency_key import KeyClaim, key_hash
 from session_store.domain.session import ANY_STATUS, Session, Status, owner_of
-from session_store.domain.session_write import SessionWrite, changed
+from session_store.domain.session_write import SessionWrite, apply_write
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import (
     InvalidRequestError,
@@ -58,7 +58,7 @@ def test_a_write_and_its_claim_are_kept_together(storage: Storage) -> None:
     write = a_write(session, ADD, version=1)
     claim = claim_of(write)
     assert storage.keyed_sessions.write(write, claim) is None
-    after = changed(session, write)
+    after = apply_write(session, write)
     assert storage.sessions.read(session.session_id) == after
     second = a_write(session, ADD)
     assert storage.keyed_sessions.write(second, claim_of(second, key_hash=claim.key_hash)) == claim
@@ -74,7 +74,7 @@ def test_the_very_same_operation_again_is_done_and_not_done_twice(storage: Stora
         assert storage.keyed_sessions.create(session, created) is None
     for _ in range(2):
         assert storage.keyed_sessions.write(write, claim) is None
-    assert storage.sessions.read(session.session_id) == changed(session, write)
+    assert storage.sessions.read(session.session_id) == apply_write(session, write)
 
 
 def test_a_claim_is_judged_before_the_session(storage: Storage) -> None:

@@ -13,6 +13,7 @@ from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import Outcome, Quarantined, QueueName
 from session_store.domain.page import PageRequest
+from session_store.schema import session_pk
 from session_store.storage.integrations.cleanup_queue import session_end_from
 from tests.support.consumer import Consumer, loaded_consumer
 from tests.support.dead_letters import an_end
@@ -161,7 +162,7 @@ def trail(places: Places, session_id: str) -> list[str | None]:
     """The sequence numbers that a session's audit trail tells of."""
     names = settings(table=places.table, audit_table=places.audit_table)
     storage = dynamodb_storage(names, places.client("dynamodb"), Deadline())
-    page = storage.audit.page(session_id, PageRequest(limit=100))
+    page = storage.audit.page(session_pk(session_id), PageRequest(limit=100))
     return [entry.sequence_number for entry in page.items]
 
 

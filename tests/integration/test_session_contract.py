@@ -12,7 +12,7 @@ from session_store.domain.session_write import (
     Change,
     ReplaceState,
     Transition,
-    changed,
+    apply_write,
 )
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import (
@@ -74,7 +74,7 @@ def test_an_absent_session_reads_as_none(storage: Storage) -> None:
 def test_a_write_makes_of_a_session_what_the_domain_says(storage: Storage, change: Change) -> None:
     session = kept(storage, state=STATE)
     write = a_write(session, change, now_ms=NOW_MS + 5, version=1)
-    expected = changed(session, write)
+    expected = apply_write(session, write)
     assert storage.sessions.write(write) == expected
     assert storage.sessions.read(session.session_id) == expected
 
@@ -152,7 +152,7 @@ def test_only_forward_steps_pass_and_being_there_is_success(
     session = kept(storage, status=status)
     write = a_write(session, Transition(to=to), statuses=PREDECESSORS[to])
     if status in PREDECESSORS[to]:
-        assert storage.sessions.write(write) == changed(session, write)
+        assert storage.sessions.write(write) == apply_write(session, write)
     elif status == to:
         assert storage.sessions.write(write) == session
     else:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from local.ear import Ear, HeardEvent
 from local.emulator import Emulator
 from session_store.domain.erasure import Erasure
-from session_store.domain.expiry_mark import ExpiryMark, marked
+from session_store.domain.expiry_mark import ExpiryMark, apply_mark
 from session_store.domain.notice import MAX_NOTICES, Notice, session_ended
 from session_store.domain.page import PageRequest
 from session_store.domain.session import Author, Session, Status
@@ -19,7 +19,7 @@ from session_store.domain.session_write import PREDECESSORS, Transition
 from session_store.domain.times import iso
 from session_store.errors import SessionNotFoundError
 from session_store.ports import EventBus, PayloadStorage, SecretStorage, Storage
-from session_store.schema import checkpoint_sk, claim_sk, message_sk, record_sk
+from session_store.schema import checkpoint_sk, claim_sk, message_sk, record_sk, session_pk
 from session_store.storage.integrations.event_bus import EventBridgeBus
 from session_store.storage.integrations.payload_bucket import PayloadBucket
 from session_store.storage.integrations.secrets_manager import SecretsManager
@@ -53,7 +53,7 @@ def test_a_mark_is_set_once_and_leaves_the_version(storage: Storage) -> None:
     assert storage.sessions.mark_warned(a_mark(session))
     assert not storage.sessions.mark_warned(a_mark(session))
     after = storage.sessions.read(session.session_id)
-    assert after == marked(session, a_mark(session))
+    assert after == apply_mark(session, a_mark(session))
     assert (after.warned_ttl, after.version, after.updated_by) == (session.ttl, session.version, WATCH)
 
 
@@ -161,7 +161,7 @@ def test_how_far_an_erasure_is_moves_from_what_was_kept_alone(storage: Storage) 
 def test_how_far_an_erasure_is_stands_in_no_trail(storage: Storage) -> None:
     session_id = a_session().session_id
     storage.children.advance(session_id, Erasure(), Erasure(counted=1, up_to="a"), ttl=NOW_SECONDS + 100)
-    assert storage.audit.page(session_id, PageRequest(limit=10)).items == ()
+    assert storage.audit.page(session_pk(session_id), PageRequest(limit=10)).items == ()
     assert storage.children.first(session_id, limit=10) == []
 
 
@@ -173,7 +173,7 @@ def test_an_event_is_kept_once_and_the_first_stands(storage: Storage) -> None:
     standing = storage.audit.put_event(replace(event, facts={"childrenDeleted": 4}))
     assert standing is not None
     assert standing.facts == event.facts
-    (entry,) = storage.audit.page(session.session_id, PageRequest(limit=10)).items
+    (entry,) = storage.audit.page(session_pk(session.session_id), PageRequest(limit=10)).items
     assert entry == standing
     assert (entry.kind, entry.event_name, entry.at) == ("event", "SessionEnded", NOW_MS)
 

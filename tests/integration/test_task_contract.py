@@ -9,10 +9,10 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 
-from session_store.domain.claim import SKEW_MARGIN_MS
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS
 from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
 from session_store.domain.task import OPEN, Task, TaskKind, TaskStatus
-from session_store.domain.task_steps import cancelled, failed, held_longer
+from session_store.domain.task_steps import cancelled, failed, renewed
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.ports import Storage
 from session_store.storage.dynamodb.task_table import TaskTable
@@ -71,7 +71,7 @@ STATES: dict[str, Callable[[], Task]] = {
         ).claim
     ),
     "done": lambda: done(took(a_task(session_id=SESSION_ID)).claim).claim,
-    "an approval": lambda: an_approval(deadline=LATER, payload="may I?"),
+    "an approval": lambda: an_approval(deadline_ms=LATER, payload="may I?"),
     "decided": lambda: replace(
         an_approval(),
         status=TaskStatus.APPROVED,
@@ -122,10 +122,10 @@ def test_a_write_on_a_task_that_is_gone_is_refused(storage: Storage) -> None:
 
 def test_a_heartbeat_in_between_keeps_a_task_from_who_would_take_it_over(storage: Storage) -> None:
     held = stepped_on(storage, took(kept_task(storage)))
-    over = held.lease_until_ms + SKEW_MARGIN_MS
+    over = held.lease_until_ms + LEASE_SKEW_MARGIN_MS
     successor = took(held, at=over)
     longer = stepped_on(
-        storage, held_longer(held, fence=held.fence, lease_seconds=600, author=AUTHOR, now_ms=NOW_MS)
+        storage, renewed(held, fence=held.fence, lease_seconds=600, author=AUTHOR, now_ms=NOW_MS)
     )
     assert successor.guard is not None
     refused = storage.tasks.put(successor.claim, successor.guard)
@@ -135,7 +135,7 @@ def test_a_heartbeat_in_between_keeps_a_task_from_who_would_take_it_over(storage
 
 def test_a_zombie_writes_nothing(storage: Storage) -> None:
     held = stepped_on(storage, took(kept_task(storage)))
-    successor = stepped_on(storage, took(held, at=held.lease_until_ms + SKEW_MARGIN_MS))
+    successor = stepped_on(storage, took(held, at=held.lease_until_ms + LEASE_SKEW_MARGIN_MS))
     late = done(held)
     assert late.guard is not None
     refused = storage.tasks.put(late.claim, late.guard)
@@ -197,7 +197,7 @@ def test_what_is_due_is_what_somebody_may_take_now(storage: Storage) -> None:
     over = stepped_on(storage, done(stepped_on(storage, took(kept_task(storage, tenant=tenant)))))
     assert set(due(storage, tenant)) == expected
     assert set(due(storage, tenant, at=NOW_MS + 1)) == {*expected, later.task_id}
-    free = held.lease_until_ms + SKEW_MARGIN_MS
+    free = held.lease_until_ms + LEASE_SKEW_MARGIN_MS
     assert held.task_id not in due(storage, tenant, at=free - 1)
     assert held.task_id in due(storage, tenant, at=free)
     assert over.task_id not in due(storage, tenant, at=free)
@@ -216,10 +216,10 @@ def test_what_is_overdue_ends_by_itself(storage: Storage) -> None:
         parts = storage.tasks.overdue(region=REGION, now_ms=at)
         return {task_id for part in parts for task_id in part} & {approval.task_id, held.task_id}
 
-    approval = kept_task(storage, an_approval(deadline=NOW_MS + 50))
+    approval = kept_task(storage, an_approval(deadline_ms=NOW_MS + 50))
     held = stepped_on(storage, took(kept_task(storage, attempts=4)))
-    kept_task(storage, an_approval(deadline=NOW_MS + 50, home_region=FAR_REGION))
-    free = held.lease_until_ms + SKEW_MARGIN_MS
+    kept_task(storage, an_approval(deadline_ms=NOW_MS + 50, home_region=FAR_REGION))
+    free = held.lease_until_ms + LEASE_SKEW_MARGIN_MS
     assert overdue(NOW_MS + 49) == set()
     assert overdue(NOW_MS + 50) == {approval.task_id}
     assert overdue(free - 1) == {approval.task_id}
@@ -275,7 +275,7 @@ def test_a_list_of_work_is_by_queue_and_the_soonest_first(storage: Storage) -> N
     tenant = new_tenant()
     made = many(storage, tenant)
     found = [made[each] for each in listed(storage, tenant, kind=TaskKind.TASK)]
-    order = [(task.queue, task.next_at + SKEW_MARGIN_MS * task.in_hand) for task in found]
+    order = [(task.queue, task.next_at + LEASE_SKEW_MARGIN_MS * task.is_held) for task in found]
     assert order == sorted(order)
     assert len(found) == 8
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from session_store.domain.session import Status
-from session_store.domain.session_write import Change, ReplaceState, Transition, changed
+from session_store.domain.session_write import Change, ReplaceState, Transition, apply_write
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import (
     OutcomeUnknownError,
@@ -48,7 +48,7 @@ def test_an_answer_that_never_comes_is_an_unknown_outcome(
     lose_every_answer(dynamodb, operation)
     with pytest.raises(OutcomeUnknownError):
         on_dynamodb.sessions.write(write)
-    assert on_dynamodb.sessions.read(session.session_id) == changed(session, write)
+    assert on_dynamodb.sessions.read(session.session_id) == apply_write(session, write)
 
 
 @EACH_WAY
@@ -61,7 +61,7 @@ def test_an_answer_lost_and_throttling_to_the_end_is_an_unknown_outcome(
     with lose_first_answer(dynamodb, operation), pytest.raises(OutcomeUnknownError):
         on_dynamodb.sessions.write(write)
     assert refused.total() == 2
-    assert on_dynamodb.sessions.read(session.session_id) == changed(session, write)
+    assert on_dynamodb.sessions.read(session.session_id) == apply_write(session, write)
 
 
 @EACH_WAY
@@ -95,7 +95,7 @@ def test_a_versioned_write_whose_answer_is_lost_under_another_write_is_an_unknow
     on_top = lose_first_answer(dynamodb, "UpdateItem", meanwhile=lambda: bystander.sessions.write(other))
     with on_top, pytest.raises(OutcomeUnknownError):
         on_dynamodb.sessions.write(write)
-    assert on_dynamodb.sessions.read(session.session_id) == changed(changed(session, write), other)
+    assert on_dynamodb.sessions.read(session.session_id) == apply_write(apply_write(session, write), other)
 
 
 def test_a_versioned_write_that_was_throttled_before_another_is_a_conflict(
@@ -128,7 +128,7 @@ def test_an_increment_that_cannot_be_read_back_is_an_unknown_outcome(
     with pytest.raises(OutcomeUnknownError):
         on_dynamodb.sessions.write(write)
     assert refused.total() == 3
-    assert bystander.sessions.read(session.session_id) == changed(session, write)
+    assert bystander.sessions.read(session.session_id) == apply_write(session, write)
 
 
 @pytest.mark.parametrize("keyed", [False, True])

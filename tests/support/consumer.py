@@ -14,7 +14,7 @@ from aws_lambda_powertools.metrics.provider import cold_start
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 
-from session_store.domain.batch_answer import failed_places
+from session_store.domain.batch_answer import failed_positions
 from session_store.storage.dynamodb.stream_events import sequence_number
 from tests.support.faults import Body
 from tests.support.lambda_context import Context
@@ -38,7 +38,7 @@ class Consumer:
 
     def replay(self, records: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
         """``ports.StreamReplay``."""
-        return failed_places(self.handle(records), [sequence_number(record) for record in records])
+        return failed_positions(self.handle(records), [sequence_number(record) for record in records])
 
     def client(self, service: str) -> Any:
         """The product's own."""

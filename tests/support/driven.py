@@ -78,7 +78,7 @@ def drive_watch(module: Any, ground: Ground) -> None:
     now = int(time.time())
     soon = a_session(ttl=now + 120, max_expires_at=now + 7200, owner=OWNER)
     ground.storage.sessions.create(soon)
-    late = an_approval(tenant=OWNER.tenant, deadline=now * 1000)
+    late = an_approval(tenant=OWNER.tenant, deadline_ms=now * 1000)
     ground.storage.tasks.create(late)
     module.handler({}, Context("expiry-watch"))
     kept = ground.storage.tasks.read(late.task_id)

@@ -13,6 +13,7 @@ from session_store.domain.page import PageRequest
 from session_store.domain.session import Session
 from session_store.domain.session_end import EndReason, SessionEnd
 from session_store.ports import Storage
+from session_store.schema import session_pk
 from session_store.services.cleanup import Cleanup
 from session_store.services.revocation import Revocations
 from session_store.storage.memory.surroundings import (
@@ -97,5 +98,5 @@ class Surroundings:
 
 def summaries(storage: Storage, session: Session) -> list[Any]:
     """The summaries of its end in the trail."""
-    trail = storage.audit.page(session.session_id, PageRequest(limit=100)).items
+    trail = storage.audit.page(session_pk(session.session_id), PageRequest(limit=100)).items
     return [entry for entry in trail if entry.event_name == "SessionEnded"]

@@ -6,6 +6,7 @@ from typing import Any, Final
 from session_store.domain.claim import SETTLED
 from session_store.domain.page import PageRequest
 from session_store.domain.task import TaskStatus
+from session_store.schema import session_pk
 from tests.support.loss_scenes import Scene
 
 Count = Callable[[Scene], float]
@@ -34,7 +35,7 @@ def new_sessions(scene: Scene) -> float:
 
 
 def deletions(scene: Scene) -> float:
-    trail = scene.storage.audit.page(scene.session_id, PageRequest(limit=9))
+    trail = scene.storage.audit.page(session_pk(scene.session_id), PageRequest(limit=9))
     gone = scene.storage.sessions.read(scene.session_id) is None
     assert gone == bool(trail.items)
     return len(trail.items)

@@ -218,7 +218,7 @@ def a_free_claim(**changes: Any) -> FreeClaim:
     claim = FreeClaim(
         key_hash=digest(operation_id()),
         region=REGION,
-        retain=DAY,
+        retain_seconds=DAY,
         owner=OWNER,
         input={"n": 1},
         status=ClaimStatus.IN_PROGRESS,

@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from session_store.domain.claim import SKEW_MARGIN_MS
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS
 from tests.support.api import Answer, InProcessApi
 
 LEASE: Final = 60
-OVER: Final = LEASE + SKEW_MARGIN_MS / 1000
+OVER: Final = LEASE + LEASE_SKEW_MARGIN_MS / 1000
 """Seconds after which a lease is over by every clock."""
 
 INPUT: Final = {"q": "x", "n": 0.1, "big": 9007199254740993}

@@ -8,6 +8,7 @@ from session_store.deadline import Deadline
 from session_store.domain.page import PageRequest
 from session_store.errors import StoreError
 from session_store.ports import Storage
+from session_store.schema import session_pk
 from session_store.services.new_sessions import NewSession
 from session_store.settings import Settings
 from session_store.store import Store, store_on
@@ -61,7 +62,7 @@ class Worker:
         page: PageRequest[Any] = PageRequest(limit=50)
         session = self.storage.sessions.read(session_id)
         assert session is not None
-        events = self.storage.audit.page(session_id, page).items
+        events = self.storage.audit.page(session_pk(session_id), page).items
         messages = self.storage.messages.page(session_id, page).items
         return (
             len(self.storage.tool_calls.page(session_id, page).items),

@@ -10,17 +10,15 @@ from session_store.domain.session import Session, Status
 from session_store.domain.slide import Slide
 from session_store.ports import Storage
 from session_store.services.new_sessions import NewSession
+from session_store.storage.memory.audit import MemoryAudit
 from session_store.storage.memory.checkpoints import MemoryCheckpoints
 from session_store.storage.memory.children import MemoryChildren
 from session_store.storage.memory.claims import MemoryClaims, MemoryToolCalls
+from session_store.storage.memory.heartbeats import MemoryHeartbeats
 from session_store.storage.memory.keyed_sessions import MemoryKeyedSessions
-from session_store.storage.memory.storage import (
-    Memory,
-    MemoryAudit,
-    MemoryHeartbeats,
-    MemoryMessages,
-    MemorySessions,
-)
+from session_store.storage.memory.messages import MemoryMessages
+from session_store.storage.memory.sessions import MemorySessions
+from session_store.storage.memory.state import Memory
 from session_store.storage.memory.surroundings import MemoryPayloads
 from session_store.storage.memory.tasks import MemoryKeyedTasks, MemoryTasks
 from session_store.store import Store, store_on

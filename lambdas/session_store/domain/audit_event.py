@@ -1,4 +1,4 @@
-"""The audit trail: changes that the stream tells, and events that are written with what they tell of."""
+"""The audit trail: changes read from the stream, and events that the store writes itself."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -11,10 +11,10 @@ from session_store.domain.session import Author
 
 
 class AuditEvent(Struct, frozen=True, kw_only=True):
-    """``pk`` is of the session or task that it tells of. ``at`` in milliseconds.
+    """Something that a caller or the store did to a session or task, whose partition key is ``pk``.
 
-    ``ttl`` (epoch seconds) is the audit's own retention, not the session's. ``facts`` are what
-    there is to say of the event; never state, messages or tokens.
+    ``at`` in milliseconds. ``ttl`` (epoch seconds) follows the audit retention, not the session's life.
+    ``facts`` are details of the event; never state, messages or tokens.
     """
 
     pk: str
@@ -28,11 +28,11 @@ class AuditEvent(Struct, frozen=True, kw_only=True):
 
 
 class AuditChange(Struct, frozen=True, kw_only=True):
-    """One record of the stream. ``author`` is None where the stream cannot tell who did it."""
+    """One record of the stream. ``author`` is None where the record names no writer."""
 
     pk: str
     sk: str
-    """Of the item that changed."""
+    """Sort key of the item that changed."""
 
     event_name: str
     at: int
@@ -45,7 +45,7 @@ class AuditChange(Struct, frozen=True, kw_only=True):
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
-    """A line of the trail as its reader sees it."""
+    """One entry of the trail, as a reader gets it."""
 
     kind: Literal["change", "event"]
     event_name: str

@@ -1,4 +1,4 @@
-"""What a function that reports batch item failures says about its batch.
+"""Partial batch responses: which records a function reports as failed.
 
 Rules: "Configuring partial batch response with DynamoDB and Lambda" (AWS Lambda Developer Guide).
 """
@@ -8,26 +8,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def failed_places(payload: bytes, sequence_numbers: Sequence[str]) -> tuple[int, ...]:
-    """The places in the batch of the records that failed, in order; none where all of it succeeded.
+def failed_positions(payload: bytes, sequence_numbers: Sequence[str]) -> tuple[int, ...]:
+    """Positions in the batch of the records that failed, in order; empty if all succeeded.
 
-    AWS documents as success an empty or null response or list, as failure of the whole batch an identifier
-    that is empty, null or under another key. It is silent about an identifier of no record in the batch and
-    about a response of another form: they fail the whole batch here, since no record of it can be told to
+    AWS documents an empty or null response or list as success, and an identifier that is empty, null or
+    under another key as a failure of the whole batch. It does not document an identifier that matches no
+    record, nor a response of another form. Both fail the whole batch here, because no record is known to
     have succeeded.
     """
     whole_batch = tuple(range(len(sequence_numbers)))
     identifiers = _identifiers(payload)
     if identifiers is None:
         return ()
-    places = {number: place for place, number in enumerate(sequence_numbers)}
-    if not identifiers or not places.keys() >= set(identifiers):
+    positions = {number: position for position, number in enumerate(sequence_numbers)}
+    if not identifiers or not positions.keys() >= set(identifiers):
         return whole_batch
-    return tuple(sorted({places[identifier] for identifier in identifiers}))
+    return tuple(sorted({positions[identifier] for identifier in identifiers}))
 
 
 def _identifiers(payload: bytes) -> list[str] | None:
-    """None where the response reports no failure, none at all where it is malformed."""
+    """The identifiers that the response reports: None for no failure, an empty list if it is malformed."""
     try:
         response: Any = json.loads(payload or b"null")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Who asks."""
+"""The caller of a use case, and what it may do."""
 
 from enum import StrEnum
 from typing import Final
@@ -6,11 +6,11 @@ from typing import Final
 from msgspec import Struct
 
 NO_SUBJECT: Final = "-"
-"""The subject of a caller that acts for nobody but itself; no caller may send it."""
+"""The subject of a caller that acts for no end user; callers may not send it."""
 
 
 class Permission(StrEnum):
-    """What not every caller may do: IAM resource paths in IAM mode, scopes in JWT mode."""
+    """A permission beyond the caller's own data: an IAM resource path in IAM mode, a scope in JWT mode."""
 
     OPS = "ops"
     WORKER = "worker"
@@ -18,10 +18,10 @@ class Permission(StrEnum):
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """The owner of what is made and the only one who sees it.
+    """The owner of everything that it creates; no other caller can see it.
 
-    ``tenant`` is the authenticated principal, ``subject`` the end user it acts
-    for. ``request_id`` goes with every write, so that a change can be traced.
+    ``tenant`` is the authenticated principal, ``subject`` the end user for whom it acts. ``request_id``
+    is stored with every write, so that a change can be traced.
     """
 
     tenant: str

@@ -1,4 +1,4 @@
-"""Checkpoints: what a run can go on from, one immutable item each."""
+"""Checkpoints: saved states from which a run can resume, one immutable item each."""
 
 from typing import Final
 
@@ -10,13 +10,13 @@ from session_store.domain.session import Author
 from session_store.domain.times import seconds
 
 SHORTEST_RETENTION: Final = 900
-"""Seconds. When a checkpoint ends, its id is too old by then to be taken for a new one."""
+"""Seconds; longer than a new id may be old, so the id of an expired checkpoint cannot be used again."""
 
 
 class Checkpoint(Struct, frozen=True, kw_only=True):
-    """``content_hash`` as ``content_hash_of`` makes it; ``taken_at`` in milliseconds.
+    """A checkpoint. ``content_hash`` comes from ``content_hash_of``; ``taken_at`` is in milliseconds.
 
-    Between storage and use case ``data`` may be a ``StoredPayload`` that stands for it.
+    Between storage and use case, ``data`` may be a ``StoredPayload`` in place of the value.
     """
 
     session_id: str
@@ -31,7 +31,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
 
 
 def check_namespace(value: str, *, path: str) -> str:
-    """Empty, or as other identifiers.
+    """The namespace, which is empty or an identifier.
 
     Raises:
         InvalidRequestError: names ``path``.
@@ -40,12 +40,12 @@ def check_namespace(value: str, *, path: str) -> str:
 
 
 def content_hash_of(data: JsonValue, *, parent_id: str | None, retain_seconds: int | None) -> str:
-    """Of all that a checkpoint was asked to be, its name apart."""
+    """SHA-256 of everything that a request says about a checkpoint, except its name."""
     return digest([parent_id, retain_seconds, data])
 
 
-def checkpoint_ttl(taken_at: int, *, retain_seconds: int | None, session_ends: int) -> int:
-    """No checkpoint outlives what its session may live at the longest."""
+def checkpoint_ttl(taken_at: int, *, retain_seconds: int | None, max_expires_at: int) -> int:
+    """Epoch second at which a checkpoint expires: never after the longest life of its session."""
     if retain_seconds is None:
-        return session_ends
-    return min(seconds(taken_at) + retain_seconds, session_ends)
+        return max_expires_at
+    return min(seconds(taken_at) + retain_seconds, max_expires_at)

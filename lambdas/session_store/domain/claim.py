@@ -1,8 +1,7 @@
-"""The claim machine: whose a piece of work is that must not be done twice, and how it ended.
+"""The claim machine: a lease on a piece of work that must not be done twice, and its outcome.
 
-One machine for tool calls, free idempotency keys and tasks; each kind adds what it
-needs to be found, to be finished and to be answered again. ``claim_steps`` has what may
-become of a claim.
+Tool calls, free idempotency keys and tasks share it. Each kind adds what it needs to be found, to be
+finished and to be replayed. ``claim_steps`` has the transitions.
 """
 
 from enum import Enum, StrEnum, auto
@@ -11,16 +10,15 @@ from typing import Final, Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from session_store.domain.session import Author, Owner
-from session_store.domain.times import MILLIS, is_over
+from session_store.domain.times import DAY_SECONDS, MILLIS, is_expired
 from session_store.errors import IdempotencyMismatchError, InProgressError
 
-DAY: Final = 86_400
 MIN_LEASE: Final = 1
 MAX_LEASE: Final = 3600
-"""Seconds that a lease may last before a heartbeat renews it."""
+"""Shortest and longest lease, in seconds. A heartbeat renews it."""
 
-SKEW_MARGIN_MS: Final = 4000
-"""How far two clocks may differ: as long after its end a lease still counts as running."""
+LEASE_SKEW_MARGIN_MS: Final = 4000
+"""Largest difference between two clocks. A lease counts as held for as long after its expiry."""
 
 
 class ClaimStatus(StrEnum):
@@ -33,12 +31,12 @@ SETTLED: Final = frozenset({ClaimStatus.COMPLETED, ClaimStatus.FAILED})
 
 
 class Leased(Struct, frozen=True, kw_only=True):
-    """What one attempt at a time holds, until its lease is over: a claim, or a task.
+    """Work that one attempt at a time holds under a lease: a claim, or a task.
 
-    ``fence`` rises with every attempt, and only the holder of the current one may go on.
-    ``retry_safe``: the work may be done again when nobody knows whether it was done.
-    ``outcome_hash`` is of what the last attempt came to; empty while one is at it.
-    ``ttl`` in seconds, None as long as there is no end.
+    ``fence`` is the fencing token: it rises with every attempt, and only the holder of the current one may
+    go on. ``retry_safe``: the work may be done again when its outcome is unknown. ``outcome_hash`` is the
+    hash of the last attempt's outcome, empty while an attempt is running. ``ttl`` in epoch seconds; None:
+    it does not expire.
     """
 
     status: StrEnum
@@ -50,21 +48,21 @@ class Leased(Struct, frozen=True, kw_only=True):
     outcome_hash: str = ""
 
     @property
-    def in_hand(self) -> bool:
-        """Whether an attempt is at it, its lease over or not."""
+    def is_held(self) -> bool:
+        """Whether an attempt holds it, whether or not its lease has expired."""
         raise NotImplementedError
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing more comes of it."""
+        """Whether it has its final outcome."""
         raise NotImplementedError
 
-    def is_gone(self, now_ms: int) -> bool:
-        return self.ttl is not None and is_over(self.ttl, now_ms)
+    def is_expired(self, now_ms: int) -> bool:
+        return self.ttl is not None and is_expired(self.ttl, now_ms)
 
 
 class LeasedClaim(Leased, frozen=True, kw_only=True):
-    """Carries its owner: it outlives what it guards. ``started_at`` (milliseconds) is the first attempt's."""
+    """A claim. It has its own owner, as it outlives its session; ``started_at`` (ms): first attempt."""
 
     owner: Owner
     status: ClaimStatus
@@ -74,7 +72,7 @@ class LeasedClaim(Leased, frozen=True, kw_only=True):
     attempt_id: str
 
     @property
-    def in_hand(self) -> bool:
+    def is_held(self) -> bool:
         return self.status is ClaimStatus.IN_PROGRESS
 
     @property
@@ -87,24 +85,29 @@ BegunT = TypeVar("BegunT", bound=LeasedClaim)
 
 
 class Standing(Enum):
-    """What a claim is to somebody who asks for its work."""
+    """The state of a claim at a given time, for an attempt that asks for its work."""
 
     ABSENT = auto()
+    """There is no claim, or it has expired: the attempt may begin."""
+
     RUNNING = auto()
+    """An attempt holds the lease."""
+
     AVAILABLE = auto()
-    """Nobody holds it any more, and the work may be done again."""
+    """No attempt holds the lease, and the work may be done again: the attempt may take over."""
 
     UNKNOWN = auto()
-    """Its lease is over, and what it did must be found out first."""
+    """The lease has expired, and the work may have been done: reconcile first."""
 
     SETTLED = auto()
+    """It has its outcome, which is the answer."""
 
 
 class ClaimGuard(Struct, frozen=True, kw_only=True):
-    """What must be there for a claim to be written at ``now_ms``.
+    """The condition under which a claim may be written at ``now_ms``.
 
-    No claim, or an expired one, where ``fence`` is None; else one of ``status`` with this
-    fence and, where it decides that a lease is over, with this lease.
+    ``fence`` None: there is no claim, or an expired one. Otherwise the stored claim has this status, this
+    fence and, unless ``lease_until_ms`` is None, this lease.
     """
 
     now_ms: int
@@ -114,55 +117,58 @@ class ClaimGuard(Struct, frozen=True, kw_only=True):
 
 
 class Step(Struct, Generic[ClaimT], frozen=True, kw_only=True):
-    """The claim after a step. ``guard`` None: it is so already, and nothing is to be written."""
+    """The claim after a step, and the guard to write it under; None: nothing is to be written."""
 
     claim: ClaimT
     guard: ClaimGuard | None
 
 
-def standing(held: Leased | None, *, now_ms: int) -> Standing:
-    if held is None or held.is_gone(now_ms):
+def standing(stored: Leased | None, *, now_ms: int) -> Standing:
+    """The standing of a stored claim at ``now_ms``; see ``Standing``."""
+    if stored is None or stored.is_expired(now_ms):
         return Standing.ABSENT
-    if held.is_settled:
+    if stored.is_settled:
         return Standing.SETTLED
-    if held.in_hand and not lease_over(held.lease_until_ms, now_ms):
+    if stored.is_held and not lease_expired(stored.lease_until_ms, now_ms):
         return Standing.RUNNING
-    return Standing.AVAILABLE if held.retry_safe else Standing.UNKNOWN
+    return Standing.AVAILABLE if stored.retry_safe else Standing.UNKNOWN
 
 
-def lease_over(lease_until_ms: int, now_ms: int) -> bool:
-    """Whether a lease is over by every clock: some may be ahead of the one that granted it."""
-    return now_ms >= lease_until_ms + SKEW_MARGIN_MS
+def lease_expired(lease_until_ms: int, now_ms: int) -> bool:
+    """Whether a lease has expired on every clock: some may be ahead of the one that granted it."""
+    return now_ms >= lease_until_ms + LEASE_SKEW_MARGIN_MS
 
 
 def next_fence(previous: int, now_ms: int) -> int:
-    """The fence of the next attempt: higher than any before it, also than one of a claim that is gone."""
+    """The fence of the next attempt: higher than every earlier one, even that of an expired claim."""
     return max(previous + 1, now_ms)
 
 
 def claim_ttl(*, lease_until_ms: int, at_least: int = 0) -> int:
-    """A claim stays a day after its lease, and until ``at_least`` (epoch seconds)."""
-    return max(at_least, -(-lease_until_ms // MILLIS) + DAY)
+    """Epoch second at which a claim expires: a day after its lease, and not before ``at_least``."""
+    return max(at_least, -(-lease_until_ms // MILLIS) + DAY_SECONDS)
 
 
-def admits(held: Leased | None, guard: ClaimGuard) -> bool:
-    """Whether what is there is what the guard asks for."""
-    if held is None or held.is_gone(guard.now_ms):
+def admits(stored: Leased | None, guard: ClaimGuard) -> bool:
+    """Whether the stored claim satisfies the guard."""
+    if stored is None or stored.is_expired(guard.now_ms):
         return guard.fence is None
     return (
-        held.status == guard.status
-        and held.fence == guard.fence
-        and guard.lease_until_ms in (None, held.lease_until_ms)
+        stored.status == guard.status
+        and stored.fence == guard.fence
+        and guard.lease_until_ms in (None, stored.lease_until_ms)
     )
 
 
-def untouched(held: Leased, now_ms: int) -> ClaimGuard:
-    """A heartbeat meanwhile would show that the lease is not over after all."""
-    return ClaimGuard(now_ms=now_ms, fence=held.fence, lease_until_ms=held.lease_until_ms, status=held.status)
+def guard_unchanged(stored: Leased, now_ms: int) -> ClaimGuard:
+    """A guard that the claim is unchanged, its lease included: a heartbeat in between makes it fail."""
+    return ClaimGuard(
+        now_ms=now_ms, fence=stored.fence, lease_until_ms=stored.lease_until_ms, status=stored.status
+    )
 
 
-class Used(Protocol):
-    """A claim of whatever kind, as the repetition of a request meets it."""
+class Repeatable(Protocol):
+    """A claim of any kind, as a repeated request sees it."""
 
     @property
     def status(self) -> ClaimStatus: ...
@@ -171,14 +177,14 @@ class Used(Protocol):
     def input_hash(self) -> str: ...
 
 
-def check_repeat(held: Used, *, input_hash: str, mismatch: str) -> None:
-    """Pass where the claim that is there is settled and of the same input: its outcome is the answer.
+def check_repeat(stored: Repeatable, *, input_hash: str, mismatch: str) -> None:
+    """Pass if the stored claim is settled and has the same input, so that its outcome is the answer.
 
     Raises:
-        IdempotencyMismatchError: of another input; ``mismatch`` says so.
-        InProgressError: not settled yet.
+        IdempotencyMismatchError: the claim has another input; ``mismatch`` is the detail.
+        InProgressError: the claim is not settled yet.
     """
-    if held.input_hash != input_hash:
+    if stored.input_hash != input_hash:
         raise IdempotencyMismatchError(mismatch)
-    if held.status not in SETTLED:
+    if stored.status not in SETTLED:
         raise InProgressError

@@ -1,8 +1,8 @@
-"""The steps of the claim machine.
+"""The transitions of the claim machine.
 
-A step takes what is there and the time, and says what is to be written and what must
-still be there for it: an adapter makes a condition of that, and whoever is refused
-judges anew by what was there.
+Each takes the stored claim and the time, and returns the claim to write with the guard to write it under.
+An adapter turns the guard into a condition. If the write is refused, the caller takes the step again from
+what was stored.
 """
 
 from enum import StrEnum
@@ -10,7 +10,7 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from session_store.domain.claim import (
-    SKEW_MARGIN_MS,
+    LEASE_SKEW_MARGIN_MS,
     BegunT,
     ClaimGuard,
     ClaimStatus,
@@ -18,9 +18,9 @@ from session_store.domain.claim import (
     Leased,
     Standing,
     Step,
+    guard_unchanged,
     next_fence,
     standing,
-    untouched,
 )
 from session_store.domain.session import Author
 from session_store.domain.times import MILLIS, iso
@@ -33,54 +33,55 @@ from session_store.errors import (
 )
 
 
-def begun(fresh: BegunT, held: BegunT | None, *, now_ms: int) -> Step[BegunT]:
-    """The claim that answers an attempt to begin; ``fresh`` is the one that it makes where none is there.
+def begun(fresh: BegunT, stored: BegunT | None, *, now_ms: int) -> Step[BegunT]:
+    """The claim after an attempt to begin: ``fresh`` if there is none, or the stored one.
 
-    The same attempt is given its fence again, for an answer may have been lost. A settled
+    The same attempt gets the same fence again, because the first response may have been lost. A settled
     claim is the answer itself.
 
     Raises:
-        IdempotencyMismatchError: the claim is of another input.
-        InProgressError: another attempt holds it, or may by some clock.
-        UnreconciledError: nobody knows whether the work was done.
+        IdempotencyMismatchError: the stored claim has another input.
+        InProgressError: another attempt holds the lease, on this clock or a slower one.
+        UnreconciledError: the lease has expired, and the work may have been done.
     """
-    stands = standing(held, now_ms=now_ms)
-    if held is None or stands is Standing.ABSENT:
+    current_standing = standing(stored, now_ms=now_ms)
+    if stored is None or current_standing is Standing.ABSENT:
         return Step(claim=fresh, guard=ClaimGuard(now_ms=now_ms))
-    if held.input_hash != fresh.input_hash:
+    if stored.input_hash != fresh.input_hash:
         raise IdempotencyMismatchError("The id was used before with another input.")
-    if stands is Standing.SETTLED:
-        return Step(claim=held, guard=None)
-    if stands is Standing.RUNNING and held.attempt_id == fresh.attempt_id:
-        return _asked_again(held, fresh, now_ms)
-    check_may_retry(held, now_ms=now_ms)
-    taken = replace(fresh, fence=next_fence(held.fence, now_ms), started_at=held.started_at)
-    return Step(claim=taken, guard=untouched(held, now_ms))
+    if current_standing is Standing.SETTLED:
+        return Step(claim=stored, guard=None)
+    if current_standing is Standing.RUNNING and stored.attempt_id == fresh.attempt_id:
+        return _begun_again(stored, fresh, now_ms)
+    check_may_retry(stored, now_ms=now_ms)
+    taken = replace(fresh, fence=next_fence(stored.fence, now_ms), started_at=stored.started_at)
+    return Step(claim=taken, guard=guard_unchanged(stored, now_ms))
 
 
-def _asked_again(held: BegunT, fresh: BegunT, now_ms: int) -> Step[BegunT]:
-    """A lease that is over is given to nobody: as long as no other has the work, it is renewed."""
-    if held.lease_until_ms > now_ms:
-        return Step(claim=held, guard=None)
-    renewed = replace(held, lease_until_ms=fresh.lease_until_ms, ttl=max(held.ttl, fresh.ttl))
-    return Step(claim=renewed, guard=untouched(held, now_ms))
+def _begun_again(stored: BegunT, fresh: BegunT, now_ms: int) -> Step[BegunT]:
+    """The claim of an attempt that begins again: a lease that has expired meanwhile is renewed."""
+    if stored.lease_until_ms > now_ms:
+        return Step(claim=stored, guard=None)
+    renewed = replace(stored, lease_until_ms=fresh.lease_until_ms, ttl=max(stored.ttl, fresh.ttl))
+    return Step(claim=renewed, guard=guard_unchanged(stored, now_ms))
 
 
-def check_may_retry(held: Leased, *, now_ms: int) -> None:
-    """Pass where a claim that is not settled may be taken over.
+def check_may_retry(stored: Leased, *, now_ms: int) -> None:
+    """Pass if an unsettled claim may be taken over.
 
     Raises:
-        InProgressError, UnreconciledError
+        InProgressError: an attempt holds the lease.
+        UnreconciledError: the lease has expired, and the work may have been done.
     """
-    match standing(held, now_ms=now_ms):
+    match standing(stored, now_ms=now_ms):
         case Standing.RUNNING:
-            raise _in_progress(held, now_ms)
+            raise _in_progress(stored, now_ms)
         case Standing.UNKNOWN:
-            raise UnreconciledError(leaseUntil=iso(held.lease_until_ms))
+            raise UnreconciledError(leaseUntil=iso(stored.lease_until_ms))
 
 
 def extended(
-    held: ClaimT | None,
+    stored: ClaimT | None,
     *,
     fence: int,
     lease_until_ms: int,
@@ -88,55 +89,58 @@ def extended(
     now_ms: int,
     ttl: int | None = None,
 ) -> Step[ClaimT]:
-    """The claim with a longer lease; a heartbeat that comes late shortens none. ``ttl``: at the least.
+    """The claim with a longer lease. A late heartbeat never shortens it, and ``ttl`` only ever rises.
 
     Raises:
-        NotFoundError, FencedError
+        NotFoundError: there is no claim.
+        FencedError: ``fence`` is not the current one, or the claim is not in progress.
     """
-    current = _held_by(held, fence, now_ms)
+    current = _held_by(stored, fence, now_ms)
     if current.lease_until_ms >= lease_until_ms:
         return Step(claim=current, guard=None)
-    ends = current.ttl if current.ttl is None or ttl is None else max(current.ttl, ttl)
-    longer = replace(current, lease_until_ms=lease_until_ms, ttl=ends, author=author)
-    return Step(claim=longer, guard=untouched(current, now_ms))
+    new_ttl = current.ttl if current.ttl is None or ttl is None else max(current.ttl, ttl)
+    longer = replace(current, lease_until_ms=lease_until_ms, ttl=new_ttl, author=author)
+    return Step(claim=longer, guard=guard_unchanged(current, now_ms))
 
 
 def settled(
-    held: ClaimT | None, *, fence: int, status: StrEnum, outcome_hash: str, author: Author, now_ms: int
+    stored: ClaimT | None, *, fence: int, status: StrEnum, outcome_hash: str, author: Author, now_ms: int
 ) -> Step[ClaimT]:
-    """The claim with its outcome. The same outcome again is success, whoever brings it and however late.
+    """The claim with the outcome of the attempt that holds ``fence``.
 
-    A ``status`` that is not the end lets others have it.
+    The same outcome again succeeds, from any attempt and at any time. With a ``status`` that is not final,
+    the next attempt may take the work.
 
     Raises:
-        IdempotencyMismatchError: settled with another outcome, by the same attempt.
-        NotFoundError, FencedError
+        IdempotencyMismatchError: the same attempt settled it with another outcome.
+        NotFoundError: there is no claim.
+        FencedError: ``fence`` is not the current one, or the claim is settled.
     """
-    if repeats(held, outcome_hash=outcome_hash):
-        return Step(claim=_there(held), guard=None)
-    if held is not None and held.fence == fence and standing(held, now_ms=now_ms) is Standing.SETTLED:
+    if repeats(stored, outcome_hash=outcome_hash):
+        return Step(claim=_existing(stored), guard=None)
+    if stored is not None and stored.fence == fence and standing(stored, now_ms=now_ms) is Standing.SETTLED:
         raise IdempotencyMismatchError("The claim is settled with another outcome.")
-    current = _held_by(held, fence, now_ms)
+    current = _held_by(stored, fence, now_ms)
     after = replace(current, status=status, outcome_hash=outcome_hash, author=author)
     return Step(claim=after, guard=ClaimGuard(now_ms=now_ms, fence=fence, status=current.status))
 
 
-def repeats(held: Leased | None, *, outcome_hash: str) -> bool:
-    """Whether an attempt has come to this very outcome, which holds until the next one or the reaping."""
-    return held is not None and held.outcome_hash == outcome_hash
+def repeats(stored: Leased | None, *, outcome_hash: str) -> bool:
+    """Whether the last attempt had this very outcome."""
+    return stored is not None and stored.outcome_hash == outcome_hash
 
 
 def overruled(
-    held: ClaimT, *, status: StrEnum, outcome_hash: str, author: Author, now_ms: int
+    stored: ClaimT, *, status: StrEnum, outcome_hash: str, author: Author, now_ms: int
 ) -> Step[ClaimT]:
-    """The end that somebody gives it who does not hold it. The fence rises: who did is out in any case."""
-    fence = next_fence(held.fence, now_ms)
-    after = replace(held, status=status, outcome_hash=outcome_hash, fence=fence, author=author)
-    return Step(claim=after, guard=untouched(held, now_ms))
+    """The claim settled by a caller that does not hold it. The fence rises, which shuts out the holder."""
+    fence = next_fence(stored.fence, now_ms)
+    after = replace(stored, status=status, outcome_hash=outcome_hash, fence=fence, author=author)
+    return Step(claim=after, guard=guard_unchanged(stored, now_ms))
 
 
 def reconciled(
-    held: BegunT | None,
+    stored: BegunT | None,
     *,
     status: ClaimStatus | None,
     outcome_hash: str,
@@ -144,48 +148,48 @@ def reconciled(
     now_ms: int,
     fence: int | None = None,
 ) -> Step[BegunT]:
-    """What somebody found out about a claim that nobody holds; ``status`` None: it may be tried again.
+    """The claim after a caller has found out the outcome of an expired attempt; ``status`` None: try again.
 
-    ``fence``: of the attempt that was looked into, None for whichever there is. The fence rises, so that
-    who held the claim is out in any case.
+    ``fence`` is the fence of the attempt that was investigated; None: of any. The fence rises, which shuts
+    out the attempt that held the claim.
 
     Raises:
-        IdempotencyMismatchError: settled, and not so.
-        FencedError: another attempt has come since.
-        InProgressError: its lease is running.
-        NotFoundError
+        IdempotencyMismatchError: the claim is settled with another outcome.
+        FencedError: another attempt has taken over since.
+        InProgressError: an attempt holds the lease.
+        NotFoundError: there is no claim.
     """
-    if status is not None and repeats(held, outcome_hash=outcome_hash):
-        return Step(claim=_there(held), guard=None)
-    stands = standing(held, now_ms=now_ms)
-    current = _there(None if stands is Standing.ABSENT else held)
-    if stands is Standing.SETTLED:
+    if status is not None and repeats(stored, outcome_hash=outcome_hash):
+        return Step(claim=_existing(stored), guard=None)
+    current_standing = standing(stored, now_ms=now_ms)
+    current = _existing(None if current_standing is Standing.ABSENT else stored)
+    if current_standing is Standing.SETTLED:
         raise IdempotencyMismatchError("The claim is settled with another outcome.")
     if fence not in (None, current.fence):
         raise FencedError
-    if stands is Standing.RUNNING:
+    if current_standing is Standing.RUNNING:
         raise _in_progress(current, now_ms)
     if status is not None:
         return overruled(current, status=status, outcome_hash=outcome_hash, author=author, now_ms=now_ms)
     freed = replace(current, retry_safe=True, fence=next_fence(current.fence, now_ms), author=author)
-    return Step(claim=freed, guard=untouched(current, now_ms))
+    return Step(claim=freed, guard=guard_unchanged(current, now_ms))
 
 
-def _there(held: ClaimT | None) -> ClaimT:
-    if held is None:
+def _existing(stored: ClaimT | None) -> ClaimT:
+    if stored is None:
         raise NotFoundError("There is no such claim.")
-    return held
+    return stored
 
 
-def _held_by(held: ClaimT | None, fence: int, now_ms: int) -> ClaimT:
-    """The claim, if it is in progress and the fence is its current one."""
-    current = _there(None if standing(held, now_ms=now_ms) is Standing.ABSENT else held)
-    if not current.in_hand or current.fence != fence:
+def _held_by(stored: ClaimT | None, fence: int, now_ms: int) -> ClaimT:
+    """The claim, if it is in progress under this fence."""
+    current = _existing(None if standing(stored, now_ms=now_ms) is Standing.ABSENT else stored)
+    if not current.is_held or current.fence != fence:
         raise FencedError
     return current
 
 
-def _in_progress(held: Leased, now_ms: int) -> InProgressError:
-    """Tells when the lease ends, if nothing renews it, and how long it is until another may try."""
-    left = -(-(held.lease_until_ms + SKEW_MARGIN_MS - now_ms) // MILLIS)
-    return InProgressError(leaseUntil=iso(held.lease_until_ms), retryAfter=max(1, left))
+def _in_progress(stored: Leased, now_ms: int) -> InProgressError:
+    """The error with the lease expiry, and the seconds after which another attempt may take over."""
+    left = -(-(stored.lease_until_ms + LEASE_SKEW_MARGIN_MS - now_ms) // MILLIS)
+    return InProgressError(leaseUntil=iso(stored.lease_until_ms), retryAfter=max(1, left))

@@ -1,4 +1,4 @@
-"""What could not be done in time: the letters that tell of it, and what came of doing it again."""
+"""Dead letters: work that failed for good, and the results of redriving it."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,17 +11,17 @@ from session_store.domain.session_end import SessionEnd
 
 class QueueName(StrEnum):
     STREAM = "stream"
-    """Records that the consumer of the stream did not take. Its letters point at them."""
+    """Letters that point at stream records which the consumer did not process."""
 
     CLEANUP = "cleanup"
-    """Ends of sessions whose clean-up did not succeed. Its letters are the ends themselves."""
+    """Session ends whose clean-up failed. The letters are the ends themselves."""
 
 
 class ShardRange(Struct, frozen=True, kw_only=True):
-    """Neighbours in one shard of a stream, from ``first`` to ``last`` (sequence numbers), both of them in.
+    """A range of one shard of a stream, from sequence number ``first`` to ``last``, both included.
 
-    ``records`` is how many of them the consumer was given; those that the mapping's filter keeps
-    from it lie in the range too.
+    ``records`` is how many records the consumer was given. The range also spans those that the filter of
+    the event source mapping dropped.
     """
 
     stream: str
@@ -35,15 +35,15 @@ class ShardRange(Struct, frozen=True, kw_only=True):
 
 
 class Unreadable(Struct, frozen=True, kw_only=True):
-    """``reason`` quotes nothing."""
+    """A letter that cannot be read; ``reason`` says why, and quotes nothing of it."""
 
     reason: str
 
 
 class Letter(Struct, frozen=True, kw_only=True):
-    """``sent_at`` in milliseconds; ``receipt`` names this delivery of the letter to its queue.
+    """A message of a dead-letter queue. ``sent_at`` in milliseconds; ``receipt`` identifies this delivery.
 
-    ``condition`` says why records were given up, in Lambda's words.
+    ``condition`` is Lambda's reason for giving up the records.
     """
 
     message_id: str
@@ -55,9 +55,9 @@ class Letter(Struct, frozen=True, kw_only=True):
 
 
 class Reread(Struct, frozen=True, kw_only=True):
-    """What the stream still holds of a range, in order, in the form that Lambda gives its records.
+    """The records of a range that the stream still has, in order, in the form of a Lambda event.
 
-    ``trimmed``: it held more once.
+    ``trimmed``: older records of the range are gone.
     """
 
     records: tuple[Mapping[str, Any], ...]
@@ -66,19 +66,19 @@ class Reread(Struct, frozen=True, kw_only=True):
 
 class Outcome(StrEnum):
     REPLAYED = "replayed"
-    """All of it; the letter is gone."""
+    """All records were processed; the letter is removed."""
 
     FAILED = "failed"
     TRIMMED = "trimmed"
     PARTLY_TRIMMED = "partly-trimmed"
     REQUEUED = "requeued"
-    """Sent to the clean-up once more; the letter is gone."""
+    """Sent to the clean-up queue again; the letter is removed."""
 
     UNREADABLE = "unreadable"
 
 
 class Redriven(Struct, frozen=True, kw_only=True):
-    """What came of one letter. ``records``: how many the consumer took."""
+    """The result of redriving one letter. ``records``: how many the consumer processed."""
 
     message_id: str
     queue: QueueName
@@ -88,14 +88,14 @@ class Redriven(Struct, frozen=True, kw_only=True):
 
 
 class RedriveReport(Struct, frozen=True, kw_only=True):
-    """``more``: the limit or the time was reached first, so letters may be left that were not looked at."""
+    """``more``: the limit or the deadline was reached, so letters may be left."""
 
     letters: tuple[Redriven, ...]
     more: bool
 
 
 class QueueView(Struct, frozen=True, kw_only=True):
-    """``depth`` is approximate, and counts letters that somebody is looking at."""
+    """The first letters of a queue; ``depth`` is approximate, and includes letters in flight."""
 
     queue: QueueName
     depth: int
@@ -103,7 +103,7 @@ class QueueView(Struct, frozen=True, kw_only=True):
 
 
 class Quarantined(Struct, frozen=True, kw_only=True):
-    """``more``: there are more than were counted."""
+    """How many records are quarantined; ``more``: at least so many."""
 
     records: int
     more: bool

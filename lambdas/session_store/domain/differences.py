@@ -9,13 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.json_values import JsonValue, canonical
-from session_store.domain.payload import is_told, told
+from session_store.domain.payload import is_payload_reference, payload_reference
 
 LARGEST_VALUE: Final = 1024
-"""Bytes of JSON up to which a value is shown; a larger one is told by its size and SHA-256."""
+"""Bytes of JSON up to which a value is shown; a larger one is replaced by its size and SHA-256."""
 
 LARGEST_TOTAL: Final = 256 * 1024
-"""Bytes of JSON that the changes of one item may take as they are kept, well under DynamoDB's 400 KB."""
+"""Bytes of JSON that the stored changes of one item may take, well under DynamoDB's 400 KB."""
 
 
 class Operation(StrEnum):
@@ -25,7 +25,7 @@ class Operation(StrEnum):
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """``path`` is a JSON Pointer (RFC 6901) from the item: ``/state/a.b/0``.
+    """One value that differs. ``path`` is a JSON Pointer (RFC 6901) from the item: ``/state/a.b/0``.
 
     ``old`` is None where the value was added, ``new`` where it was removed.
     """
@@ -37,9 +37,9 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 
 class Exposure(Struct, frozen=True, kw_only=True):
-    """Which attributes are never shown, but told by size and hash alone.
+    """What the audit may show: values of ``digested`` attributes are replaced by their size and hash.
 
-    A payload that lies elsewhere is told so by its item already.
+    ``payloads`` are the attributes that may hold such a reference already, to an object in S3.
     """
 
     digested: frozenset[str]
@@ -48,8 +48,8 @@ class Exposure(Struct, frozen=True, kw_only=True):
     def shows(self, path: str) -> bool:
         return _attribute(path) not in self.digested
 
-    def is_told_already(self, path: str, value: JsonValue) -> bool:
-        return _attribute(path) in self.payloads and is_told(value)
+    def is_reference(self, path: str, value: JsonValue) -> bool:
+        return _attribute(path) in self.payloads and is_payload_reference(value)
 
 
 def _attribute(path: str) -> str:
@@ -59,20 +59,19 @@ def _attribute(path: str) -> str:
 def differences(
     old: Mapping[str, JsonValue], new: Mapping[str, JsonValue], *, exposure: Exposure
 ) -> tuple[Difference, ...]:
-    """Every path that differs, in the order of the paths.
+    """Every path that differs, in path order.
 
-    A map is compared key by key, a list position by position. What stands on one
-    side only is one difference, however deep it is. Where all that would take more
-    than an item can hold, the attributes are compared whole.
+    Maps are compared key by key, lists position by position. A value on one side only is one difference,
+    however deep it is. If the result would be larger than an item may be, attributes are compared whole.
     """
-    found = tuple(_shown(found, exposure) for found in _within("", old, new, exposure))
-    if sum(map(_size, found)) <= LARGEST_TOTAL:
-        return found
-    nothing = replace(exposure, digested=frozenset({*old, *new}))
-    return tuple(_shown(found, nothing) for found in _within("", old, new, nothing))
+    shown = tuple(_shown(each, exposure) for each in _in_map("", old, new, exposure))
+    if sum(map(_size, shown)) <= LARGEST_TOTAL:
+        return shown
+    digests = replace(exposure, digested=frozenset({*old, *new}))
+    return tuple(_shown(each, digests) for each in _in_map("", old, new, digests))
 
 
-def _within(
+def _in_map(
     path: str, old: Mapping[str, JsonValue], new: Mapping[str, JsonValue], exposure: Exposure
 ) -> Iterator[Difference]:
     for key in sorted({*old, *new}):
@@ -82,19 +81,19 @@ def _within(
         elif key not in old:
             yield Difference(operation=Operation.ADDED, path=here, new=new[key])
         else:
-            yield from _between(here, old[key], new[key], exposure)
+            yield from _compare(here, old[key], new[key], exposure)
 
 
-def _between(path: str, old: JsonValue, new: JsonValue, exposure: Exposure) -> Iterator[Difference]:
+def _compare(path: str, old: JsonValue, new: JsonValue, exposure: Exposure) -> Iterator[Difference]:
     if isinstance(old, Mapping) and isinstance(new, Mapping) and exposure.shows(path):
-        yield from _within(path, old, new, exposure)
+        yield from _in_map(path, old, new, exposure)
     elif isinstance(old, list) and isinstance(new, list) and exposure.shows(path):
-        yield from _along(path, old, new, exposure)
+        yield from _in_list(path, old, new, exposure)
     elif not _same(old, new):
         yield Difference(operation=Operation.CHANGED, path=path, old=old, new=new)
 
 
-def _along(
+def _in_list(
     path: str, old: Sequence[JsonValue], new: Sequence[JsonValue], exposure: Exposure
 ) -> Iterator[Difference]:
     for position in range(max(len(old), len(new))):
@@ -104,34 +103,41 @@ def _along(
         elif position >= len(old):
             yield Difference(operation=Operation.ADDED, path=here, new=new[position])
         else:
-            yield from _between(here, old[position], new[position], exposure)
+            yield from _compare(here, old[position], new[position], exposure)
 
 
 def _same(old: JsonValue, new: JsonValue) -> bool:
-    """Equality of JSON values; Python alone takes ``True`` for ``1``."""
+    """Whether two JSON values are equal; Python's ``==`` takes ``True`` for ``1``."""
     return canonical(old) == canonical(new)
 
 
-def _shown(found: Difference, exposure: Exposure) -> Difference:
+def _shown(difference: Difference, exposure: Exposure) -> Difference:
+    path, operation = difference.path, difference.operation
     return Difference(
-        operation=found.operation,
-        path=found.path,
-        old=None if found.operation is Operation.ADDED else _told(found.path, found.old, exposure),
-        new=None if found.operation is Operation.REMOVED else _told(found.path, found.new, exposure),
+        operation=operation,
+        path=path,
+        old=None if operation is Operation.ADDED else _exposed(path, difference.old, exposure),
+        new=None if operation is Operation.REMOVED else _exposed(path, difference.new, exposure),
     )
 
 
-def _told(path: str, value: JsonValue, exposure: Exposure) -> JsonValue:
-    """The value, or its size and hash. A digested text is a payload, kept as JSON text: that very text's."""
-    if exposure.is_told_already(path, value):
+def _exposed(path: str, value: JsonValue, exposure: Exposure) -> JsonValue:
+    """The value, or its size and hash. A digested string is a payload's JSON text, hashed as it is."""
+    if exposure.is_reference(path, value):
         return value
     shows = exposure.shows(path)
     text = value.encode() if isinstance(value, str) and not shows else canonical(value)
     if shows and len(text) <= LARGEST_VALUE:
         return value
-    return told(size=len(text), sha256=hashlib.sha256(text).hexdigest())
+    return payload_reference(size=len(text), sha256=hashlib.sha256(text).hexdigest())
 
 
-def _size(found: Difference) -> int:
-    """Names and punctuation count: of ten thousand numbers that change they are the most."""
-    return len(canonical({"op": found.operation, "path": found.path, "old": found.old, "new": found.new}))
+def _size(difference: Difference) -> int:
+    """Bytes of a difference, names and punctuation included: for small values they are most of it."""
+    facts = {
+        "op": difference.operation,
+        "path": difference.path,
+        "old": difference.old,
+        "new": difference.new,
+    }
+    return len(canonical(facts))

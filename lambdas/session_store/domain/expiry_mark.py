@@ -1,4 +1,4 @@
-"""The mark of a session whose owner has been told that it ends soon."""
+"""The mark of a session whose ``SessionExpiringSoon`` event was sent."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -7,7 +7,7 @@ from session_store.domain.session import Author, Session
 
 
 class ExpiryMark(Struct, frozen=True, kw_only=True):
-    """Told of the end at ``ttl``. No new version: who holds one must not lose to a warning."""
+    """The event was sent for the end at ``ttl``. The version stays: a warning must not fail an If-Match."""
 
     session_id: str
     ttl: int
@@ -15,8 +15,8 @@ class ExpiryMark(Struct, frozen=True, kw_only=True):
     author: Author
 
 
-def marks(session: Session | None, mark: ExpiryMark) -> bool:
-    """Whether the session still ends when the warning said, here is its home, and it has no such mark."""
+def admits_mark(session: Session | None, mark: ExpiryMark) -> bool:
+    """Whether the session still ends at the mark's ``ttl``, is at home here and has no such mark yet."""
     return (
         session is not None
         and session.ttl == mark.ttl
@@ -25,6 +25,6 @@ def marks(session: Session | None, mark: ExpiryMark) -> bool:
     )
 
 
-def marked(session: Session, mark: ExpiryMark) -> Session:
-    """What an admitted mark makes of the session."""
+def apply_mark(session: Session, mark: ExpiryMark) -> Session:
+    """The session after an admitted mark."""
     return replace(session, warned_ttl=mark.ttl, updated_by=mark.author, write_region=mark.region)

@@ -1,4 +1,4 @@
-"""A sign of life that a region writes for itself."""
+"""The heartbeat that each region writes, so that its replication latency is measured."""
 
 from msgspec import Struct
 

@@ -1,4 +1,4 @@
-"""Where the home is of what no session leads to: a hash over the list of regions decides."""
+"""Home regions of items without a session, by a hash over the list of regions."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,5 +16,5 @@ def fnv1a_32(text: str) -> int:
 
 
 def home_of(name: str, regions: Sequence[str]) -> str:
-    """The region that alone writes the item of this name, the same wherever it is asked."""
+    """The only region that may write the item of this name; every region computes the same one."""
     return regions[fnv1a_32(name) % len(regions)]

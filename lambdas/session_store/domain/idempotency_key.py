@@ -1,29 +1,29 @@
-"""Idempotency keys: a write that names one is done once, for as long as anything it made can live."""
+"""Idempotency keys: a write under a key is done once, for as long as what it created can live."""
 
 import re
 from typing import Final
 
 from msgspec import Struct
 
-from session_store.domain.claim import DAY, ClaimStatus
+from session_store.domain.claim import ClaimStatus
 from session_store.domain.json_values import digest
 from session_store.domain.session import Author, Owner
-from session_store.domain.times import seconds
+from session_store.domain.times import DAY_SECONDS, seconds
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import InvalidRequestError
 
 MAX_KEY: Final = 256
 KEY_PATTERN: Final = r"^(?=.*[^ ])[\x20-\x7e]+$"
-KEY_LIFE: Final = LONGEST_LIFE + DAY
-"""Seconds that a key is known: longer than any session that was made with it can live."""
+KEY_LIFE: Final = LONGEST_LIFE + DAY_SECONDS
+"""Seconds that a key is remembered: longer than any session created under it can live."""
 
 _KEY: Final = re.compile(KEY_PATTERN).fullmatch
 
 
 class KeyClaim(Struct, frozen=True, kw_only=True):
-    """That a key was used. Written with the work, or not at all, and so settled from the start.
+    """The record that a key was used, written in the transaction of the work and so settled from the start.
 
-    ``operation_id`` is the write's own, ``target`` the id of what it made or changed.
+    ``operation_id`` is the id of the write, ``target`` the id of what it created or changed.
     """
 
     key_hash: str
@@ -39,7 +39,11 @@ class KeyClaim(Struct, frozen=True, kw_only=True):
 
 
 def check_key(key: str) -> str:
-    """Raises InvalidRequestError unless ``key`` is 1 to 256 printable ASCII characters, not all blank."""
+    """The key, if it is 1 to 256 printable ASCII characters and not blank.
+
+    Raises:
+        InvalidRequestError: it is not; names the header.
+    """
     if len(key) > MAX_KEY or not _KEY(key):
         detail = f"Must be 1 to {MAX_KEY} printable ASCII characters, and not blank"
         raise InvalidRequestError(detail, path="header Idempotency-Key")
@@ -47,9 +51,10 @@ def check_key(key: str) -> str:
 
 
 def key_hash(owner: Owner, *, route: str, key: str) -> str:
-    """What tells a key from every other: two callers, or two routes, never share one."""
+    """The identity of a key: two callers, or two routes, never share one."""
     return digest([owner.tenant, owner.subject, route, key])
 
 
 def key_ttl(now_ms: int) -> int:
+    """Epoch second at which a key used now is forgotten."""
     return seconds(now_ms) + KEY_LIFE

@@ -1,4 +1,4 @@
-"""Names: session ids, message ids, and those that callers choose."""
+"""Identifiers: those that the store mints, and those that callers choose."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ SESSION_ID_PATTERN: Final = r"^[a-z]{2,10}[0-9]{1,2}-[a-z2-7]{32}$"
 IDENTIFIER_PATTERN: Final = r"^(?!\.{1,2}$)[\x21-\x7e]+$"
 MESSAGE_ID_PATTERN: Final = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
 
-# fullmatch: a ``$`` alone lets a line feed follow.
+# fullmatch, because ``$`` alone allows a line feed after it.
 _SESSION_ID: Final = re.compile(SESSION_ID_PATTERN).fullmatch
 _IDENTIFIER: Final = re.compile(IDENTIFIER_PATTERN).fullmatch
 _MESSAGE_ID: Final = re.compile(MESSAGE_ID_PATTERN).fullmatch
@@ -30,7 +30,11 @@ RandomBytes = Callable[[int], bytes]
 
 
 def region_code(region: str) -> str:
-    """``us-east-1`` -> ``use1``, ``ap-northeast-1`` -> ``apne1``: short, and unique among AWS's regions."""
+    """A short code, unique among AWS's regions: ``use1`` for ``us-east-1``, ``apne1`` for ``ap-northeast-1``.
+
+    Raises:
+        ValueError: ``region`` does not have the form of a region's name.
+    """
     match = _REGION(region)
     if match is None:
         message = f"{region!r} is not the name of an AWS region"
@@ -46,47 +50,58 @@ def mint_session_id(*, region: str, random_bytes: RandomBytes) -> str:
 
 
 def mint_task_id(*, region: str, random_bytes: RandomBytes) -> str:
-    """A new task id, of the form of a session's."""
+    """A new task id, in the form of a session id."""
     return mint_session_id(region=region, random_bytes=random_bytes)
 
 
 def follower_id(parent: str, *origin: str | int) -> str:
-    """The id of a task that goes with the work of ``parent``, a session or a task: the same for one origin.
+    """The id of a task that is created with the work of ``parent``, a session or a task.
 
-    So that work, done again, makes no second one. It is as hard to guess as the parent's id is.
+    The same origin gives the same id, so that repeated work creates no second task. The id is as hard to
+    guess as the parent's.
     """
     random = hashlib.sha256(encode([parent, *origin])).digest()[:SESSION_RANDOM_BYTES]
     return f"{parent.partition('-')[0]}-{base64.b32encode(random).decode().lower()}"
 
 
 def check_task_id(value: str) -> str:
-    """Raises InvalidRequestError unless ``value`` has the form of an id that this store mints."""
+    """The id, if it has the form of a task id.
+
+    Raises:
+        InvalidRequestError: it has not; names ``taskId``.
+    """
     if not _SESSION_ID(value):
         raise InvalidRequestError("Not the form of a task id", path="taskId")
     return value
 
 
 def check_session_id(value: str, *, path: str = "sessionId") -> str:
-    """Raises InvalidRequestError unless ``value`` has the form of an id that this store mints."""
+    """The id, if it has the form of a session id.
+
+    Raises:
+        InvalidRequestError: it has not; names ``path``.
+    """
     if not _SESSION_ID(value):
         raise InvalidRequestError("Not the form of a session id", path=path)
     return value
 
 
 def check_identifier(value: str, *, path: str, longest: int = MAX_IDENTIFIER) -> str:
-    """Printable ASCII without space, 1..``longest``, neither ``.`` nor ``..``; nothing is trimmed.
+    """The identifier, if it is 1..``longest`` printable ASCII characters without space, not ``.`` or ``..``.
+
+    Nothing is trimmed.
 
     Raises:
         InvalidRequestError: names ``path``.
     """
     if len(value) > longest or not _IDENTIFIER(value):
-        detail = f"Must be 1 to {longest} printable ASCII characters without space, and not . or .."
+        detail = f"Must be 1 to {longest} printable ASCII characters without spaces, and not . or .."
         raise InvalidRequestError(detail, path=path)
     return value
 
 
 def check_message_id(value: str, *, path: str) -> str:
-    """A UUIDv7 in lower case with dashes, so that key order is time order.
+    """The id, if it is a UUIDv7 in lower case with dashes: then key order is time order.
 
     Raises:
         InvalidRequestError: names ``path``.
@@ -104,8 +119,8 @@ def message_time(message_id: str) -> int:
 class MessageIds:
     """Mints UUIDv7s that rise strictly within the process (RFC 9562, 6.2, method 1).
 
-    Twelve bits count within a millisecond; where they run out, or the clock
-    steps back, the last time used goes on by one.
+    Twelve bits count within a millisecond. When they run out, or the clock steps back, the last timestamp
+    is counted up instead.
     """
 
     COUNTER_BITS = 12

@@ -1,10 +1,9 @@
-"""JSON values that come back equal and exact.
+"""JSON values that are read back equal and exact.
 
-Numbers never pass through doubles: an integer literal is an ``int``, any other
-number the ``Decimal`` of its text, brought to one form (``1.0`` is written ``1``). What
-DynamoDB's number type cannot hold (38 significant digits, magnitudes 1E-130 to
-9.99E+125; *Service, account, and table quotas*, "Numbers") is refused with its path,
-and so are NaN, Infinity, lone surrogates, keys that stand twice and nesting past 31 levels.
+Numbers never pass through doubles: an integer literal is an ``int``, any other number the ``Decimal`` of its
+text in one normal form (``1.0`` is written ``1``). Refused, with their path: numbers that DynamoDB cannot
+hold (38 significant digits, magnitudes 1E-130 to 9.99E+125; *Service, account, and table quotas*, "Numbers"),
+NaN, Infinity, lone surrogates, duplicate keys and nesting past 31 levels.
 """
 
 import hashlib
@@ -19,7 +18,7 @@ from msgspec import Struct
 from session_store.errors import InvalidRequestError
 
 MAX_DEPTH: Final = 31
-"""Levels of lists and maps in one value: one less than DynamoDB's 32, for the attribute that holds it."""
+"""Levels of lists and maps in one value: one less than DynamoDB's 32, which the attribute itself takes."""
 
 ENVELOPE_DEPTH: Final = 3
 """Levels that a request body may put around a value: body, list, entry."""
@@ -38,13 +37,13 @@ _CANONICAL: Final = msgspec.json.Encoder(decimal_format="number", order="sorted"
 
 
 class _Refused(Struct, frozen=True):
-    """Stands where a value was that cannot be kept, until its path is known."""
+    """Placeholder for a value that cannot be stored, until its path is known."""
 
     reason: str
 
 
 def _number(text: str) -> Decimal | _Refused:
-    """A number with a point or an exponent: a ``Decimal`` even when whole, for it is no integer literal."""
+    """A number with a point or an exponent: always a ``Decimal``, even when it is whole."""
     number = _exact(text)
     return Decimal(number) if isinstance(number, int) else number
 
@@ -79,16 +78,16 @@ def _constant(text: str) -> _Refused:
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue] | _Refused:
-    """A map, unless a key stands in it twice: one of the two values would be lost without a word."""
+    """A map, unless it has a duplicate key: one of the two values would be lost silently."""
     result = dict(pairs)
-    return result if len(result) == len(pairs) else _Refused("A key stands twice in one object")
+    return result if len(result) == len(pairs) else _Refused("Duplicate key in one object")
 
 
 def parse(text: bytes | str, *, path: str = "$") -> JsonValue:
     """One JSON document as exact Python values.
 
     Raises:
-        InvalidRequestError: not UTF-8, not JSON, or a value that cannot be kept; names the path.
+        InvalidRequestError: not UTF-8, not JSON, or a value that cannot be stored; names the path.
     """
     try:
         value = json.loads(
@@ -110,7 +109,7 @@ def parse(text: bytes | str, *, path: str = "$") -> JsonValue:
 
 
 def check(value: JsonValue, *, path: str) -> None:
-    """Refuse what the store cannot keep and give back equal.
+    """Refuse a value that the store cannot return exactly as it came.
 
     Raises:
         InvalidRequestError: names the path of the first such value.
@@ -152,17 +151,17 @@ def _check_text(value: str, path: str) -> None:
 def _refuse_inexact(value: object, path: str) -> None:
     if isinstance(value, Decimal) and value.is_finite():
         return
-    reason = value.reason if isinstance(value, _Refused) else f"{type(value).__name__} is no JSON value"
+    reason = value.reason if isinstance(value, _Refused) else f"{type(value).__name__} is not a JSON value"
     raise InvalidRequestError(reason, path=path)
 
 
 def encode(value: object) -> bytes:
-    """Compact JSON. Decimals become number literals with all their digits."""
+    """Compact JSON, with decimals as number literals with all their digits."""
     return _ENCODER.encode(value)
 
 
 def canonical(value: JsonValue) -> bytes:
-    """The one JSON text of a value: keys sorted, no white space, numbers in one form."""
+    """The canonical JSON text of a value: keys sorted, no white space, numbers in one form."""
     return _CANONICAL.encode(value)
 
 
@@ -184,8 +183,7 @@ def _never(text: str) -> NoReturn:
 def check_nesting(value: JsonValue, *, path: str, empty_keys: bool = True) -> None:
     """Refuse a value nested past 31 levels and, unless ``empty_keys``, one with an empty key.
 
-    A DynamoDB map takes no empty key ("Naming rules": at least one character);
-    a value that is stored as JSON text may have some.
+    DynamoDB maps have no empty keys ("Naming rules": at least one character). Values stored as JSON text may.
 
     Raises:
         InvalidRequestError: names the path.

@@ -14,9 +14,9 @@ MAX_BATCH: Final = 25
 
 
 class Message(Struct, frozen=True, kw_only=True):
-    """``content_hash`` is the SHA-256 of the canonical JSON of ``content``, in hex.
+    """A message. ``content_hash`` is the SHA-256 of the canonical JSON of ``content``, in hex.
 
-    Between storage and use case ``content`` may be a ``StoredPayload`` that stands for it.
+    Between storage and use case, ``content`` may be a ``StoredPayload`` in place of the value.
     """
 
     session_id: str
@@ -28,17 +28,17 @@ class Message(Struct, frozen=True, kw_only=True):
     author: Author
 
 
-def off_clock(message_id: str, now_ms: int) -> bool:
-    """Whether the id's time is more than five minutes off, so that it would sort far from its neighbours."""
+def is_off_clock(message_id: str, now_ms: int) -> bool:
+    """Whether the time in the id is more than five minutes off, which would sort the message wrongly."""
     return abs(message_time(message_id) - now_ms) > CLOCK_TOLERANCE_MS
 
 
 def check_on_clock(message_id: str, now_ms: int, *, path: str) -> None:
-    """Pass where an id may be one of something new.
+    """Pass if the id may be given to something new.
 
     Raises:
-        InvalidRequestError: its time is ``off_clock``.
+        InvalidRequestError: the time in the id is more than five minutes off; names ``path``.
     """
-    if off_clock(message_id, now_ms):
+    if is_off_clock(message_id, now_ms):
         detail = f"The time in a new id must be within {CLOCK_TOLERANCE_MS // 1000} s of now"
         raise InvalidRequestError(detail, path=path)

@@ -1,4 +1,4 @@
-"""What the store tells the world by its event bus."""
+"""Events that the store sends to the event bus."""
 
 import hashlib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from session_store.domain.session_end import SessionEnd
 from session_store.domain.times import MILLIS, iso
 
 MAX_NOTICES: Final = 10
-"""That one request to the bus carries (*PutEvents*)."""
+"""Events that one request to the bus takes (*PutEvents*)."""
 
 
 class NoticeName(StrEnum):
@@ -22,9 +22,9 @@ class NoticeName(StrEnum):
 
 
 class Notice(Struct, frozen=True, kw_only=True):
-    """An event of the bus. A notice sent again has the same ``event_id``, by which a receiver drops it.
+    """An event for the bus. An event sent again has the same ``event_id``, so that receivers can drop it.
 
-    ``at`` in milliseconds. ``detail`` bears the event id too: the bus gives each copy an id of its own.
+    ``at`` in milliseconds. ``detail`` has the event id too, because the bus gives each copy its own id.
     """
 
     name: NoticeName
@@ -34,18 +34,18 @@ class Notice(Struct, frozen=True, kw_only=True):
 
 
 def event_id(name: NoticeName, *facts: JsonValue) -> str:
-    """The same for the same event: 32 hex digits of SHA-256."""
+    """An id that is the same for the same event: 32 hex digits of SHA-256."""
     return hashlib.sha256(encode([name.value, *facts])).hexdigest()[:32]
 
 
-def ended_id(session_id: str) -> str:
-    """A session ends once, so its id is enough."""
+def session_ended_id(session_id: str) -> str:
+    """The id of a session's ``SessionEnded``: a session ends once, so it follows from the session id."""
     return event_id(NoticeName.SESSION_ENDED, session_id)
 
 
 def session_ended(end: SessionEnd, summary: Mapping[str, JsonValue], *, region: str) -> Notice:
-    """``summary`` is what the audit trail says of the end."""
-    identity = ended_id(end.session_id)
+    """The event of a session's end; ``summary`` has the facts of its audit event."""
+    identity = session_ended_id(end.session_id)
     return Notice(
         name=NoticeName.SESSION_ENDED,
         event_id=identity,
@@ -62,7 +62,7 @@ def session_ended(end: SessionEnd, summary: Mapping[str, JsonValue], *, region: 
 
 
 def session_expiring_soon(session: ExpiringSession, *, at: int) -> Notice:
-    """One a session and end: when the end moves, the next warning is another event."""
+    """The warning of a session's end; when the end moves, the next warning is another event."""
     identity = event_id(NoticeName.SESSION_EXPIRING_SOON, session.session_id, session.ttl)
     return Notice(
         name=NoticeName.SESSION_EXPIRING_SOON,

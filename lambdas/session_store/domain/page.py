@@ -1,4 +1,4 @@
-"""Lists, a page at a time."""
+"""Pages of lists, and positions in them."""
 
 from typing import Generic, TypeVar
 
@@ -9,7 +9,7 @@ Position = TypeVar("Position")
 
 
 class PageRequest(Struct, Generic[Position], frozen=True, kw_only=True):
-    """``after`` is the position of the last item of the page before."""
+    """A request for up to ``limit`` items after a position, that of the last item of the page before."""
 
     limit: int
     after: Position | None = None
@@ -17,7 +17,7 @@ class PageRequest(Struct, Generic[Position], frozen=True, kw_only=True):
 
 
 class Page(Struct, Generic[Item, Position], frozen=True, kw_only=True):
-    """``next`` is None at the end, and only there: a page may be short, even empty."""
+    """A page. ``next`` is None only at the end of the list: a page may be short, or empty."""
 
     items: tuple[Item, ...]
     next: Position | None
@@ -44,13 +44,13 @@ class OwnedPosition(Struct, frozen=True, kw_only=True):
 
 
 class AuditPosition(Struct, frozen=True, kw_only=True):
-    """``sk`` of the last entry: times, kinds and sequence numbers order the trail together."""
+    """The sort key of the last entry, which orders by time, kind and sequence number."""
 
     sk: str
 
 
 class TaskMark(Struct, frozen=True, kw_only=True):
-    """The last task consumed of one partition of an index; ``at`` (milliseconds) is its place there."""
+    """The last task consumed of one partition of an index; ``at`` (ms) is its sort position there."""
 
     region: str
     shard: int
@@ -60,9 +60,10 @@ class TaskMark(Struct, frozen=True, kw_only=True):
 
 
 class TaskPosition(Struct, frozen=True, kw_only=True):
-    """``lane``: how far the list is with the kinds of places that tasks lie in, one after the other.
+    """How far a list of tasks has been read.
 
-    ``marks``: how far it is with each partition of that.
+    ``lane`` is the lane that is being read, one after another; ``marks`` has the last task consumed of each
+    partition of it.
     """
 
     lane: str
@@ -77,6 +78,6 @@ class ShardPosition(Struct, frozen=True, kw_only=True):
 
 
 class ExpiringPosition(Struct, frozen=True, kw_only=True):
-    """Per shard of the index, how far the merged list has consumed it."""
+    """The last session consumed of each shard of the status/ttl index."""
 
     shards: dict[int, ShardPosition]

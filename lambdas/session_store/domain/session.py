@@ -1,4 +1,4 @@
-"""A session: what it is, whose it is, and whether it is there."""
+"""Sessions, their owners, and the checks on reading and writing them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import JsonValue
-from session_store.domain.times import is_over, seconds
+from session_store.domain.times import is_expired, seconds
 from session_store.domain.window import Window, window_from
 from session_store.errors import SessionClosedError, SessionNotFoundError
 
@@ -35,7 +35,7 @@ def owner_of(caller: Caller) -> Owner:
 
 
 class Author(Struct, frozen=True, kw_only=True):
-    """Who wrote last, and in which request."""
+    """The principal of the last write, and its request id."""
 
     principal: str
     request_id: str
@@ -46,7 +46,11 @@ def author_of(caller: Caller) -> Author:
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """The one mutable item of a session. Instants in milliseconds, ``ttl`` and such in seconds."""
+    """The metadata of a session, its only mutable item.
+
+    ``created_at`` and ``updated_at`` in milliseconds; ``ttl``, ``slide_after`` and ``max_expires_at`` in
+    epoch seconds; ``idle_timeout`` in seconds.
+    """
 
     session_id: str
     owner: Owner
@@ -66,10 +70,10 @@ class Session(Struct, frozen=True, kw_only=True):
     protocol: Mapping[str, JsonValue] = field(default_factory=dict)
     credential_refs: tuple[str, ...] = ()
     warned_ttl: int | None = None
-    """The end that its owner has been warned of."""
+    """The ``ttl`` for which ``SessionExpiringSoon`` was sent."""
 
     def slide_due(self, now_ms: int) -> bool:
-        """Whether this use of the session has to move its end."""
+        """Whether a use of the session at ``now_ms`` has to move its end."""
         return (
             self.status in SLIDING
             and self.slide_after <= seconds(now_ms)
@@ -77,11 +81,12 @@ class Session(Struct, frozen=True, kw_only=True):
         )
 
     def window_at(self, now_ms: int) -> Window:
+        """The window of this session if it is used at ``now_ms``."""
         return window_from(now_ms, idle_timeout=self.idle_timeout, max_expires_at=self.max_expires_at)
 
 
 class SessionSummary(Struct, frozen=True, kw_only=True):
-    """What the owner index knows of a session: all but what ordinary writes change."""
+    """A session as the owner index has it, without what ordinary writes change."""
 
     session_id: str
     owner: Owner
@@ -94,7 +99,7 @@ class SessionSummary(Struct, frozen=True, kw_only=True):
 
 
 class ExpiringSession(Struct, frozen=True, kw_only=True):
-    """What the status/ttl index knows of a session."""
+    """A session as the status/ttl index has it."""
 
     session_id: str
     owner: Owner
@@ -104,22 +109,22 @@ class ExpiringSession(Struct, frozen=True, kw_only=True):
     warned_ttl: int | None = None
 
 
-def readable(session: Session | None, *, owner: Owner, now_ms: int) -> Session:
-    """The session, if it is there for this owner now.
+def check_readable(session: Session | None, *, owner: Owner, now_ms: int) -> Session:
+    """The session, if it is this owner's and has not expired.
 
     Raises:
-        SessionNotFoundError: absent, expired, or somebody else's.
+        SessionNotFoundError: absent, expired, or of another owner.
     """
-    if session is None or session.owner != owner or is_over(session.ttl, now_ms):
+    if session is None or session.owner != owner or is_expired(session.ttl, now_ms):
         raise SessionNotFoundError
     return session
 
 
-def writable(session: Session) -> Session:
-    """The session, if it takes anything new.
+def check_writable(session: Session) -> Session:
+    """The session, if it accepts new writes.
 
     Raises:
-        SessionClosedError: it is closing, or closed.
+        SessionClosedError: it is closing or closed.
     """
     if session.status not in WRITABLE:
         raise SessionClosedError(status=session.status)

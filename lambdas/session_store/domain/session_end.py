@@ -1,11 +1,11 @@
-"""The end of a session, and how expiry is told from deletion."""
+"""The end of a session, by expiry or deletion."""
 
 from enum import StrEnum
 
 from msgspec import Struct
 
 from session_store.domain.session import Owner
-from session_store.domain.times import is_over
+from session_store.domain.times import is_expired
 
 
 class EndReason(StrEnum):
@@ -14,13 +14,13 @@ class EndReason(StrEnum):
 
 
 def end_reason(*, by_service: bool, ttl: int, removed_at_ms: int) -> EndReason:
-    """Expiry is DynamoDB's own removal, or any after the item's time: replicas lose the identity."""
-    expired = by_service or is_over(ttl, removed_at_ms)
+    """Expired if DynamoDB removed the item, or it was removed after its ttl: replicas lose the identity."""
+    expired = by_service or is_expired(ttl, removed_at_ms)
     return EndReason.EXPIRED if expired else EndReason.DELETED
 
 
 class SessionEnd(Struct, frozen=True, kw_only=True):
-    """What is left to do after a session: its children, its credentials, and the news of it.
+    """A session that has ended, with what its clean-up needs.
 
     ``created_at`` and ``ended_at`` in milliseconds.
     """

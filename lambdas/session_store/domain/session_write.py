@@ -1,7 +1,7 @@
-"""A write of a session: what must hold for it, and what it makes of the session.
+"""Writes of a session: the condition for each, and the session after it.
 
-Everything here is pure. An adapter either asks these functions (memory) or turns
-the guard into a condition expression and asks them only to explain a refusal.
+Everything here is pure. The in-memory adapter applies these functions. The DynamoDB adapter turns the guard
+into a condition expression and uses them to explain a refusal.
 """
 
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ from session_store.domain.session import (
     Owner,
     Session,
     Status,
-    readable,
+    check_readable,
 )
-from session_store.domain.state_operations import StateOperations, applied, type_violation
-from session_store.domain.times import is_over, seconds
+from session_store.domain.state_operations import StateOperations, apply_operations, type_violation
+from session_store.domain.times import DAY_SECONDS, is_expired, seconds
 from session_store.errors import (
     InvalidTransitionError,
     MisdirectedError,
@@ -31,24 +31,22 @@ from session_store.errors import (
     VersionConflictError,
 )
 
-CLOSED_RETENTION: Final = 86_400
+CLOSED_RETENTION: Final = DAY_SECONDS
 """Seconds that a closed session stays readable, at most."""
-
 
 PREDECESSORS: Final[dict[Status, frozenset[Status]]] = {
     Status.ACTIVE: frozenset({Status.INITIALIZING}),
     Status.CLOSING: frozenset({Status.INITIALIZING, Status.ACTIVE}),
     Status.CLOSED: frozenset({Status.CLOSING}),
 }
-"""Where each status may be entered from; there is no other way."""
+"""The statuses from which each status may be entered; no other transition exists."""
 
 
 class Guard(Struct, frozen=True, kw_only=True):
-    """What must hold for a write; each clause is one named condition.
+    """The condition of a write; each clause is one named condition.
 
-    Alive at ``now_ms``, owned by ``owner``, at home in ``region``, in one of
-    ``statuses``, at ``version`` where one is expected, and ending by ``ends_by``
-    (epoch seconds) where that is the reason for the write.
+    Alive at ``now_ms``, owned by ``owner``, at home in ``region``, in one of ``statuses``, at ``version`` if
+    one is expected, and ending by ``ends_by`` (epoch seconds) if the write is for sessions that end soon.
     """
 
     now_ms: int
@@ -68,22 +66,25 @@ class Transition(Struct, frozen=True, kw_only=True):
 
 
 ADVANCE_STATE: Final = "$.state"
-"""Where the operations stand in the body that ends a call."""
+"""Path of the operations in the body that ends a tool call."""
 
 
 class Advance(Struct, frozen=True, kw_only=True):
-    """What the end of a tool call makes of its session: operations on the state, a step, or both.
+    """The change of a session when a tool call ends: state operations, a transition, or both.
 
-    ``ends``: the epoch second until which a session stays that the step closes.
+    ``ttl`` (epoch seconds) is the new end of a session that the transition closes.
     """
 
     operations: StateOperations | None
     to: Status | None
-    ends: int | None = None
+    ttl: int | None = None
 
     @property
     def statuses(self) -> frozenset[Status]:
-        """Where it may start from. Being there already is as good as going there, unless it is the end."""
+        """The statuses that admit it: those before ``to``, and ``to`` itself unless that is closed.
+
+        With state operations, only those that are writable.
+        """
         if self.to is None:
             return WRITABLE
         origins = PREDECESSORS[self.to] | ({self.to} - {Status.CLOSED})
@@ -94,7 +95,7 @@ Change = ReplaceState | StateOperations | Transition | Advance
 
 
 class SessionWrite(Struct, frozen=True, kw_only=True):
-    """One conditional write. Built once; a retry sends the very same."""
+    """One conditional write, built once; every retry sends the same one."""
 
     session_id: str
     guard: Guard
@@ -104,9 +105,9 @@ class SessionWrite(Struct, frozen=True, kw_only=True):
 
 
 def violation(session: Session | None, guard: Guard, change: Change | None = None) -> StoreError | None:
-    """The first clause of guard and change that the session breaks, as the error it means."""
+    """The error of the first clause of guard and change that the session violates; None if all hold."""
     try:
-        current = _there(session, guard)
+        current = _readable(session, guard)
     except SessionNotFoundError as error:
         return error
     if current.home_region != guard.region:
@@ -126,9 +127,9 @@ def _type_violation(state: Mapping[str, JsonValue], change: Change | None) -> St
     return None
 
 
-def _there(session: Session | None, guard: Guard) -> Session:
-    """A session that was used and ends later than the write expects is none of those it is for."""
-    current = readable(session, owner=guard.owner, now_ms=guard.now_ms)
+def _readable(session: Session | None, guard: Guard) -> Session:
+    """The session, if it is readable and ends by the time that the write is for."""
+    current = check_readable(session, owner=guard.owner, now_ms=guard.now_ms)
     if guard.ends_by is not None and current.ttl > guard.ends_by:
         raise SessionNotFoundError
     return current
@@ -143,24 +144,24 @@ def _status_violation(status: Status, change: Change | None) -> StoreError:
 
 
 def already_done(session: Session, write: SessionWrite) -> bool:
-    """Whether a refused write finds its own work: a retry after a lost answer, or a step taken before."""
+    """Whether a refused write was done before: by a lost response, or as the same transition."""
     if session.last_write == write.operation_id:
         return True
     return (
         isinstance(write.change, Transition)
         and session.status == write.change.to
         and session.owner == write.guard.owner
-        and not is_over(session.ttl, write.guard.now_ms)
+        and not is_expired(session.ttl, write.guard.now_ms)
     )
 
 
-def closed_until(now_ms: int) -> int:
-    """The epoch second until which a session closed now stays readable, if its longest life allows."""
+def closed_session_ttl(now_ms: int) -> int:
+    """Epoch second until which a session closed now stays readable, if its longest life allows."""
     return seconds(now_ms) + CLOSED_RETENTION
 
 
-def changed(session: Session, write: SessionWrite) -> Session:
-    """What an admitted write makes of the session."""
+def apply_write(session: Session, write: SessionWrite) -> Session:
+    """The session after an admitted write."""
     after = replace(
         session,
         version=session.version + 1,
@@ -173,19 +174,19 @@ def changed(session: Session, write: SessionWrite) -> Session:
         case ReplaceState(state=state):
             return replace(after, state=state)
         case StateOperations():
-            return replace(after, state=applied(session.state, write.change))
+            return replace(after, state=apply_operations(session.state, write.change))
         case Transition(to=Status.CLOSED):
             return replace(
                 after,
                 status=Status.CLOSED,
-                ttl=min(closed_until(write.guard.now_ms), session.max_expires_at),
+                ttl=min(closed_session_ttl(write.guard.now_ms), session.max_expires_at),
             )
         case Transition(to=to):
             return replace(after, status=to)
-        case Advance(operations=operations, to=step, ends=ends):
+        case Advance(operations=operations, to=step, ttl=ttl):
             return replace(
                 after,
-                state=applied(session.state, operations) if operations else session.state,
+                state=apply_operations(session.state, operations) if operations else session.state,
                 status=step or session.status,
-                ttl=ends or session.ttl,
+                ttl=ttl or session.ttl,
             )

@@ -1,4 +1,4 @@
-"""The end of a tool call: everything that it writes, in one transaction."""
+"""The end of a tool call: everything that one transaction writes."""
 
 from collections.abc import Mapping
 
@@ -15,11 +15,11 @@ from session_store.domain.tool_call import Claim, ToolCallRecord
 
 
 class Settlement(Struct, frozen=True, kw_only=True):
-    """``guard`` is of the claim. ``record`` is None where the claim goes on.
+    """The contents of the transaction. ``guard`` is the claim's; ``record`` is None if the claim stays open.
 
-    ``write`` is None where the session stays as it is, which keeps its metadata out of the
-    transaction: it would be what all calls of a session meet on. ``condition``: what must hold
-    of it all the same, where that was asked for.
+    ``write`` is None if the session does not change. Its metadata stays out of the transaction then, because
+    all calls of the session would contend for it. ``condition`` is a condition on the session that was asked
+    for without a change.
     """
 
     claim: Claim
@@ -34,7 +34,7 @@ class Settlement(Struct, frozen=True, kw_only=True):
 
 
 class CallSnapshot(Struct, frozen=True, kw_only=True):
-    """A call and what is around it, read in one go; whose it is, and whether it is over, is to be judged."""
+    """A call's claim with its session and messages, read together; owner and expiry are not checked yet."""
 
     session: Session | None
     claim: Claim | None
@@ -42,5 +42,5 @@ class CallSnapshot(Struct, frozen=True, kw_only=True):
 
 
 def settlement_token(claim: Claim, *, fence: int, operation: str, outcome_hash: str) -> str:
-    """What makes a resent transaction the same one, for ten minutes; the conditions guard for ever after."""
+    """The ``ClientRequestToken`` of a settlement: DynamoDB knows a repeated one for ten minutes."""
     return token_of(claim.session_id, claim.tool_call_id, fence, operation, outcome_hash)

@@ -1,4 +1,4 @@
-"""Moving the window of a session that is used: no new version, and never backwards."""
+"""Slides: extending the window of a session that is used, without a new version and never backwards."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,9 +10,10 @@ from session_store.domain.window import Window
 
 
 class Slide(Struct, frozen=True, kw_only=True):
-    """``guard`` holds for the use of the session that asks for the slide.
+    """One slide. ``guard`` is that of the use of the session that asks for it.
 
-    ``due``: only where a rewrite is due; else also before, because the use needs the session longer.
+    ``due``: slide only if a rewrite is due. False: slide before that too, because the use needs the session
+    for longer.
     """
 
     session_id: str
@@ -22,8 +23,8 @@ class Slide(Struct, frozen=True, kw_only=True):
     due: bool = True
 
 
-def slides(session: Session | None, slide: Slide) -> bool:
-    """Whether the slide may still be done (another use may have done it meanwhile)."""
+def admits_slide(session: Session | None, slide: Slide) -> bool:
+    """Whether the slide may be applied; another use may have slid the window already."""
     return (
         session is not None
         and violation(session, slide.guard) is None
@@ -32,8 +33,8 @@ def slides(session: Session | None, slide: Slide) -> bool:
     )
 
 
-def slid(session: Session, slide: Slide) -> Session:
-    """What an admitted slide makes of the session."""
+def apply_slide(session: Session, slide: Slide) -> Session:
+    """The session after an admitted slide."""
     return replace(
         session,
         ttl=slide.window.ttl,

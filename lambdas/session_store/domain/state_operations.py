@@ -1,4 +1,4 @@
-"""Changes of a session's state that need no lock: each is right whatever came before it."""
+"""Operations on a session's state that need no lock: each is right whatever was written before it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Context, Decimal, Inexact
@@ -23,28 +23,28 @@ class StateOperations(Struct, frozen=True, kw_only=True):
 
     @property
     def repeats_harmlessly(self) -> bool:
-        """Whether doing it twice is the same as doing it once."""
+        """Whether applying it twice is the same as applying it once."""
         return not (self.increment or self.append)
 
 
-def checked(operations: StateOperations, *, at: str = "$") -> StateOperations:
-    """The operations, if each key is in one of them and there are 1 to 50 keys; ``at`` is where they stand.
+def check_operations(operations: StateOperations, *, at: str = "$") -> StateOperations:
+    """The operations, if they have 1 to 50 keys and each key once; ``at`` is their path in the body.
 
     Raises:
-        InvalidRequestError: names the path. (DynamoDB refuses overlapping paths too, but
-            without saying where, and the emulator accepts them.)
+        InvalidRequestError: names the path. (DynamoDB refuses overlapping paths too, but does not say where,
+            and the emulator accepts them.)
     """
-    seen: set[str] = set()
+    keys: set[str] = set()
     for operation, key in _targets(operations):
         if not key:
             raise InvalidRequestError("A key of the state must not be empty", path=f"{at}.{operation}")
-        if key in seen:
-            raise InvalidRequestError("A key may be in one operation only", path=f"{at}.{operation}.{key}")
-        seen.add(key)
-    if not seen:
+        if key in keys:
+            raise InvalidRequestError("A key may be in only one operation", path=f"{at}.{operation}.{key}")
+        keys.add(key)
+    if not keys:
         raise InvalidRequestError("At least one of set, remove, increment, append must name a key", path=at)
-    if len(seen) > MAX_KEYS:
-        detail = f"At most {MAX_KEYS} keys in one request, not {len(seen)}"
+    if len(keys) > MAX_KEYS:
+        detail = f"At most {MAX_KEYS} keys in one request, not {len(keys)}"
         raise InvalidRequestError(detail, path=at, limit=MAX_KEYS)
     _check_values(operations, at)
     return operations
@@ -61,7 +61,7 @@ def _check_values(operations: StateOperations, at: str) -> None:
             raise InvalidRequestError("An increment must be a number", path=f"{at}.increment.{key}")
     for key, items in operations.append.items():
         if not isinstance(items, list | tuple):
-            raise InvalidRequestError("What is appended must be a list", path=f"{at}.append.{key}")
+            raise InvalidRequestError("The items to append must be a list", path=f"{at}.append.{key}")
     check_nesting(dict(operations.append), path=f"{at}.append", empty_keys=False)
     check_nesting(dict(operations.set), path=f"{at}.set", empty_keys=False)
 
@@ -69,13 +69,13 @@ def _check_values(operations: StateOperations, at: str) -> None:
 def type_violation(
     state: Mapping[str, JsonValue], operations: StateOperations, *, at: str = "$"
 ) -> InvalidRequestError | None:
-    """The first increment of what is no number or append to what is no list."""
+    """The error of the first increment of a value that is no number, or append to one that is no list."""
     for key in operations.increment:
         if key in state and not _is_number(state[key]):
-            return InvalidRequestError("The value there is not a number", path=f"{at}.increment.{key}")
+            return InvalidRequestError("The stored value is not a number", path=f"{at}.increment.{key}")
     for key in operations.append:
         if key in state and not isinstance(state[key], list):
-            return InvalidRequestError("The value there is not a list", path=f"{at}.append.{key}")
+            return InvalidRequestError("The stored value is not a list", path=f"{at}.append.{key}")
     return None
 
 
@@ -83,11 +83,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
-def applied(state: Mapping[str, JsonValue], operations: StateOperations) -> dict[str, Any]:
+def apply_operations(state: Mapping[str, JsonValue], operations: StateOperations) -> dict[str, Any]:
     """The state after the operations.
 
     Raises:
-        InvalidRequestError: a sum that DynamoDB's numbers cannot hold.
+        InvalidRequestError: DynamoDB's numbers cannot hold a sum.
     """
     result = {key: value for key, value in state.items() if key not in set(operations.remove)}
     result.update(operations.set)

@@ -1,4 +1,4 @@
-"""A record of the table's stream, decoded: what it says happened, to which item."""
+"""Records of the table's stream, decoded."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -18,11 +18,10 @@ class StreamEvent(StrEnum):
 
 
 class StreamRecord(Struct, frozen=True, kw_only=True):
-    """``at`` in milliseconds since the epoch, of which the stream keeps the second alone.
+    """A change of one item. ``at`` in milliseconds since the epoch, to the second.
 
-    ``old`` is empty for an INSERT, ``new`` for a REMOVE. ``stream`` names the stream
-    that ``sequence_number`` belongs to. ``by_service`` says that DynamoDB itself
-    removed the item, as it does when its TTL is over.
+    ``old`` is empty for an INSERT, ``new`` for a REMOVE. ``stream`` is the stream that ``sequence_number``
+    belongs to. ``by_service``: DynamoDB itself removed the item, after its TTL.
     """
 
     event: StreamEvent

@@ -1,22 +1,23 @@
-"""Tasks and approvals: work that waits for whoever takes it, and questions that wait for an answer."""
+"""Tasks and approvals: work that waits for a worker, and questions that wait for a decision."""
 
 from enum import StrEnum
 from typing import Final
 
-from session_store.domain.claim import DAY, SKEW_MARGIN_MS, Leased
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS, Leased
 from session_store.domain.json_values import JsonValue
+from session_store.domain.times import DAY_SECONDS
 
 MAX_ATTEMPTS: Final = 5
 FIRST_BACK_OFF: Final = 10
-"""Seconds until a task may be taken again whose first attempt failed; each later failure doubles them."""
+"""Seconds of backoff after the first failed attempt; each later failure doubles it."""
 
-DEFAULT_RETENTION: Final = 90 * DAY
+DEFAULT_RETENTION: Final = 90 * DAY_SECONDS
 LONGEST_RETENTION_DAYS: Final = 3650
-LONGEST_DELAY: Final = 30 * DAY
-"""Seconds that a failed task may be put off by who failed it."""
+LONGEST_DELAY: Final = 30 * DAY_SECONDS
+"""Longest delay, in seconds, that a worker may ask for when an attempt fails."""
 
 MAX_NEXT: Final = 25
-"""Tasks that one transaction creates beside what it is for."""
+"""Follow-up tasks that one transaction creates at most."""
 
 MAX_COMMENT: Final = 2000
 
@@ -43,23 +44,30 @@ STATUSES: Final = {
     TaskKind.TASK: OPEN | {TaskStatus.COMPLETED, TaskStatus.FAILED, TaskStatus.CANCELLED},
     TaskKind.APPROVAL: DECISIONS | {TaskStatus.PENDING, TaskStatus.EXPIRED, TaskStatus.CANCELLED},
 }
-"""What each kind may be."""
+"""The statuses of each kind."""
 
 
 class Lapse(StrEnum):
-    """Why a task failed that nobody failed: its ``error`` is ``{"reason": ...}``."""
+    """Why a task failed by itself; its ``error`` is then ``{"reason": ...}``."""
 
     DEADLINE = "deadline-passed"
+    """Its deadline passed, and no attempt held it."""
+
     LEASE = "last-lease-over"
+    """The lease of its last allowed attempt expired."""
 
 
 class Task(Leased, frozen=True, kw_only=True):
-    """Instants in milliseconds. It may always be done again; ``fence`` is 0 until it is first taken.
+    """A task or an approval. Instants in milliseconds; ``fence`` is 0 until the first attempt takes it.
 
-    ``requester``, ``worker`` and ``decided_by`` are subjects of its ``tenant``. ``next_at``: when a pending
-    one is due, when the lease of a held one ends, when it ended. ``error`` is the last failed attempt's.
-    ``retain``: seconds that it stays when it is over. By ``last_write`` a repeated write recognises itself:
-    two that do the same in the same millisecond are two.
+    Delivery is at least once, so tasks are always retry-safe.
+
+    ``requester``, ``worker`` and ``decided_by`` are subjects of ``tenant``. ``error`` is the error of the
+    last failed attempt. ``retain_seconds``: how long a settled task stays readable. ``last_write`` lets a
+    repeated write recognise itself, even where two writes of the same millisecond are otherwise equal.
+
+    ``next_at``: for a pending task when it is due, for a held one its lease expiry, for a settled one when
+    it ended. ``claimable_from`` adds the clock-skew margin of the lease.
     """
 
     status: TaskStatus
@@ -81,16 +89,16 @@ class Task(Leased, frozen=True, kw_only=True):
     created_at: int
     due_at: int
     next_at: int
-    deadline: int | None = None
+    deadline_ms: int | None = None
     ended_at: int | None = None
     decided_by: str | None = None
     comment: str | None = None
-    retain: int = DEFAULT_RETENTION
+    retain_seconds: int = DEFAULT_RETENTION
     home_region: str
     last_write: str = ""
 
     @property
-    def in_hand(self) -> bool:
+    def is_held(self) -> bool:
         return self.status is TaskStatus.CLAIMED
 
     @property
@@ -98,27 +106,28 @@ class Task(Leased, frozen=True, kw_only=True):
         return self.status not in OPEN
 
 
-def takeable_from(task: Task) -> int:
-    """When somebody may take it: a lease that is over must be over by every clock."""
-    return task.lease_until_ms + SKEW_MARGIN_MS if task.in_hand else task.next_at
+def claimable_from(task: Task) -> int:
+    """When the next attempt may take it: for a held task when its lease has expired on every clock."""
+    return task.lease_until_ms + LEASE_SKEW_MARGIN_MS if task.is_held else task.next_at
 
 
 def lapses_at(task: Task) -> int | None:
-    """When it ends if nobody does anything about it; None where it waits for ever, or is over.
+    """When the task ends by itself (lapses); None if it never does, or is settled.
 
-    A deadline ends what nobody has in hand; a last attempt that died ends with its lease.
+    A deadline ends a task that no attempt holds. A task whose last allowed attempt has died ends with the
+    lease of that attempt.
     """
     if task.is_settled:
         return None
-    if not task.in_hand:
-        return task.deadline
-    free = takeable_from(task)
+    if not task.is_held:
+        return task.deadline_ms
+    free = claimable_from(task)
     if task.attempts >= MAX_ATTEMPTS:
         return free
-    return None if task.deadline is None else max(task.deadline, free)
+    return None if task.deadline_ms is None else max(task.deadline_ms, free)
 
 
 def back_off(attempts: int) -> int:
-    """Seconds until the next attempt, after so many that failed."""
+    """Seconds until the next attempt, after ``attempts`` that failed."""
     seconds: int = FIRST_BACK_OFF * 2 ** (attempts - 1)
     return seconds

@@ -1,8 +1,8 @@
-"""What may become of a task: the claim machine's steps, with what a task adds to them."""
+"""The transitions of a task: those of the claim machine, with what a task adds."""
 
 from msgspec.structs import replace
 
-from session_store.domain.claim import Standing, Step, next_fence, standing, untouched
+from session_store.domain.claim import Standing, Step, guard_unchanged, next_fence, standing
 from session_store.domain.claim_steps import extended, overruled, settled
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
@@ -13,16 +13,16 @@ from session_store.domain.task import (
     TaskKind,
     TaskStatus,
     back_off,
+    claimable_from,
     lapses_at,
-    takeable_from,
 )
 from session_store.domain.times import MILLIS, seconds
 from session_store.errors import AlreadyDecidedError, InvalidTransitionError
 
 
 def taken(task: Task, *, worker: str, lease_seconds: int, author: Author, now_ms: int) -> Step[Task] | None:
-    """The task in the hands of ``worker``; None where it is not to be had now."""
-    free = standing(task, now_ms=now_ms) is Standing.AVAILABLE and now_ms >= takeable_from(task)
+    """The task held by ``worker``; None if it cannot be claimed now."""
+    free = standing(task, now_ms=now_ms) is Standing.AVAILABLE and now_ms >= claimable_from(task)
     if task.kind is not TaskKind.TASK or not free:
         return None
     until = now_ms + lease_seconds * MILLIS
@@ -37,14 +37,14 @@ def taken(task: Task, *, worker: str, lease_seconds: int, author: Author, now_ms
         outcome_hash="",
         author=author,
     )
-    return Step(claim=held, guard=untouched(task, now_ms))
+    return Step(claim=held, guard=guard_unchanged(task, now_ms))
 
 
-def held_longer(
-    task: Task | None, *, fence: int, lease_seconds: int, author: Author, now_ms: int
-) -> Step[Task]:
-    """Raises:
-    NotFoundError, FencedError
+def renewed(task: Task | None, *, fence: int, lease_seconds: int, author: Author, now_ms: int) -> Step[Task]:
+    """The task with a renewed lease.
+
+    Raises:
+        NotFoundError, FencedError
     """
     until = now_ms + lease_seconds * MILLIS
     step = extended(task, fence=fence, lease_until_ms=until, author=author, now_ms=now_ms)
@@ -54,8 +54,10 @@ def held_longer(
 def completed(
     task: Task | None, *, fence: int, result: JsonValue, outcome_hash: str, author: Author, now_ms: int
 ) -> Step[Task]:
-    """Raises:
-    NotFoundError, FencedError, IdempotencyMismatchError
+    """The task completed with a result.
+
+    Raises:
+        NotFoundError, FencedError, IdempotencyMismatchError
     """
     step = settled(
         task,
@@ -65,7 +67,7 @@ def completed(
         author=author,
         now_ms=now_ms,
     )
-    return step if step.guard is None else _over(step, now_ms, result=result, error=None)
+    return step if step.guard is None else _ended(step, now_ms, result=result, error=None)
 
 
 def failed(
@@ -78,7 +80,9 @@ def failed(
     author: Author,
     now_ms: int,
 ) -> Step[Task]:
-    """The task to be taken again after ``retry_in`` seconds, or a growing pause; failed after the last try.
+    """The task after a failed attempt: pending again, or failed if the attempt was the last one allowed.
+
+    ``retry_in``: seconds until the next attempt; None: exponential backoff.
 
     Raises:
         NotFoundError, FencedError, IdempotencyMismatchError
@@ -89,15 +93,17 @@ def failed(
     if step.guard is None:
         return step
     if last:
-        return _over(step, now_ms, error=error)
+        return _ended(step, now_ms, error=error)
     pause = back_off(step.claim.attempts) if retry_in is None else retry_in
     again = replace(step.claim, error=error, next_at=now_ms + pause * MILLIS)
     return replace(step, claim=again)
 
 
 def cancelled(task: Task, *, author: Author, now_ms: int) -> Step[Task]:
-    """Raises:
-    InvalidTransitionError: it is over already, and not so.
+    """The task cancelled; unchanged if it is cancelled already.
+
+    Raises:
+        InvalidTransitionError: it has ended in another way.
     """
     if task.status is TaskStatus.CANCELLED:
         return Step(claim=task, guard=None)
@@ -106,7 +112,7 @@ def cancelled(task: Task, *, author: Author, now_ms: int) -> Step[Task]:
             from_status=task.status, to=TaskStatus.CANCELLED, what=f"This {task.kind}"
         )
     step = overruled(task, status=TaskStatus.CANCELLED, outcome_hash="", author=author, now_ms=now_ms)
-    return _over(step, now_ms)
+    return _ended(step, now_ms)
 
 
 def decided(
@@ -118,43 +124,44 @@ def decided(
     author: Author,
     now_ms: int,
 ) -> Step[Task]:
-    """Being decided so already is success, whoever did it.
+    """The approval with a decision; unchanged if it has this decision already, from any approver.
 
     Raises:
-        AlreadyDecidedError: the other way, or withdrawn, or its deadline has passed.
+        AlreadyDecidedError: decided the other way, cancelled, or past its deadline.
     """
     if task.status is decision:
         return Step(claim=task, guard=None)
-    overdue = task.deadline is not None and now_ms >= task.deadline
+    overdue = task.deadline_ms is not None and now_ms >= task.deadline_ms
     if task.is_settled or overdue:
         status = task.status if task.is_settled else TaskStatus.EXPIRED
         raise AlreadyDecidedError(status=status)
     step = overruled(task, status=decision, outcome_hash="", author=author, now_ms=now_ms)
-    return _over(step, now_ms, decided_by=decided_by, comment=comment)
+    return _ended(step, now_ms, decided_by=decided_by, comment=comment)
 
 
 def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
-    """The end that comes by itself, at its time, whenever it is written; None where it has not come."""
+    """The task ended by itself, at the time when it lapsed; None if it has not lapsed yet."""
     at = lapses_at(task)
     if at is None or now_ms < at:
         return None
     approval = task.kind is TaskKind.APPROVAL
     status = TaskStatus.EXPIRED if approval else TaskStatus.FAILED
-    step = _over(overruled(task, status=status, outcome_hash="", author=author, now_ms=at), at)
+    step = _ended(overruled(task, status=status, outcome_hash="", author=author, now_ms=at), at)
     if approval:
         return step
     reason = Lapse.LEASE if task.attempts >= MAX_ATTEMPTS else Lapse.DEADLINE
     return replace(step, claim=replace(step.claim, error={"reason": reason.value}))
 
 
-def by_now(task: Task, now_ms: int) -> Task:
-    """The task as everybody is to see it: over where its end has come, written or not."""
+def as_of(task: Task, now_ms: int) -> Task:
+    """The task as of ``now_ms``: ended if it has lapsed, whether or not that is written yet."""
     step = lapsed(task, author=task.author, now_ms=now_ms)
     return task if step is None else step.claim
 
 
-def _over(step: Step[Task], now_ms: int, **told: JsonValue) -> Step[Task]:
-    """From now on it is kept for as long as it was to be."""
+def _ended(step: Step[Task], now_ms: int, **changes: JsonValue) -> Step[Task]:
+    """The step of a task that ends at ``now_ms``, from when its retention counts."""
     task = step.claim
-    over = replace(task, **told, next_at=now_ms, ended_at=now_ms, ttl=seconds(now_ms) + task.retain)
-    return replace(step, claim=over)
+    ttl = seconds(now_ms) + task.retain_seconds
+    ended = replace(task, **changes, next_at=now_ms, ended_at=now_ms, ttl=ttl)
+    return replace(step, claim=ended)

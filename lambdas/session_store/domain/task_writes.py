@@ -1,4 +1,4 @@
-"""What is written of tasks together, and which of them a list is of."""
+"""Transactions that end a task, and filters of task lists."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ from session_store.domain.task import OPEN, Task, TaskKind, TaskStatus
 
 
 class TaskSettlement(Struct, frozen=True, kw_only=True):
-    """The end of a task with what goes with it, all or nothing. ``guard`` is of the task."""
+    """The end of a task with its followers and its event, all or nothing. ``guard`` is the task's."""
 
     task: Task
     guard: ClaimGuard
@@ -18,7 +18,7 @@ class TaskSettlement(Struct, frozen=True, kw_only=True):
 
 
 class TaskFilter(Struct, frozen=True, kw_only=True):
-    """``status`` None: those that are open, pending or claimed. What else is None is any."""
+    """The tasks that a list shows. ``status`` None: the open ones; any other None: no filter."""
 
     queue: str | None = None
     status: TaskStatus | None = None
@@ -30,7 +30,7 @@ class TaskFilter(Struct, frozen=True, kw_only=True):
         return self.status is None or self.status in OPEN
 
     def takes(self, task: Task) -> bool:
-        """Whether it is one of those, as it is now."""
+        """Whether the list shows the task, as it is now."""
         return (
             self.queue in (None, task.queue)
             and (task.status in OPEN if self.status is None else task.status is self.status)

@@ -1,4 +1,4 @@
-"""Tokens that make a request that is sent again the same one, to DynamoDB or whatever a tool calls."""
+"""Idempotency tokens: for DynamoDB transactions, and for services that a tool calls."""
 
 from typing import Final
 

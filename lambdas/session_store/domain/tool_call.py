@@ -1,22 +1,22 @@
-"""Tool calls: the claim that one attempt holds, and the record that it leaves."""
+"""Tool calls: the claim that one attempt holds, and the record of a finished call."""
 
 from typing import Final
 
 from msgspec import Struct
 
-from session_store.domain.claim import DAY, MIN_LEASE, ClaimStatus, LeasedClaim
+from session_store.domain.claim import MIN_LEASE, ClaimStatus, LeasedClaim
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
-from session_store.domain.times import MILLIS
+from session_store.domain.times import DAY_SECONDS, MILLIS
 from session_store.domain.tokens import token_of
 
-MAX_DURATION_MS: Final = DAY * MILLIS
+MAX_DURATION_MS: Final = DAY_SECONDS * MILLIS
 LEASE_RESERVE: Final = 60
-"""Seconds that a session outlives the lease of any call in it."""
+"""Seconds that a session outlives the lease of every call in it."""
 
 
 class Claim(LeasedClaim, frozen=True, kw_only=True):
-    """Who may finish a call, and how it ended. The record has the input, once there is one."""
+    """The claim of a tool call. ``input`` is None once it is settled: the record has it."""
 
     session_id: str
     tool_call_id: str
@@ -27,7 +27,7 @@ class Claim(LeasedClaim, frozen=True, kw_only=True):
 class ToolCallRecord(Struct, frozen=True, kw_only=True):
     """A finished call. Instants in milliseconds since the epoch.
 
-    Between storage and use case a payload may be a ``StoredPayload`` that stands for it.
+    Between storage and use case, a payload may be a ``StoredPayload`` in place of the value.
     """
 
     session_id: str
@@ -45,20 +45,20 @@ class ToolCallRecord(Struct, frozen=True, kw_only=True):
     author: Author
 
 
-def lease_until(now_ms: int, *, lease_seconds: int, session_ends: int) -> int:
-    """When a lease given now is over: a minute before the session's last second, however long it was to be.
+def lease_until(now_ms: int, *, lease_seconds: int, max_expires_at: int) -> int:
+    """When a lease granted now expires: at least a minute before the longest life of its session ends.
 
-    A session in its last minute still gives leases, of a second.
+    A session in its last minute still grants leases of one second.
     """
-    last = (session_ends - LEASE_RESERVE) * MILLIS
+    last = (max_expires_at - LEASE_RESERVE) * MILLIS
     return max(now_ms + MIN_LEASE * MILLIS, min(now_ms + lease_seconds * MILLIS, last))
 
 
 def session_needed_until(lease_until_ms: int) -> int:
-    """The epoch second up to which a session must live for a lease, so that it never dies under a tool."""
+    """Epoch second up to which a session must live, so that it does not expire while the tool runs."""
     return -(-lease_until_ms // MILLIS) + LEASE_RESERVE
 
 
 def downstream_token(claim: Claim) -> str:
-    """What the tool hands to a service that takes idempotency keys: the same for every attempt."""
+    """An idempotency key for services that the tool calls: the same for every attempt."""
     return token_of("tool-call", claim.session_id, claim.tool_call_id)

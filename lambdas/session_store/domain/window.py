@@ -1,9 +1,8 @@
-"""The sliding window: how long a session lives after it was last used.
+"""Sliding expiration: how long a session lives after its last use.
 
-Every use moves the end to ``now + idle timeout``, never past ``max_expires_at``.
-A rewrite is due only a tenth of the idle timeout after the last one, so an idle
-session lives between 90 % and 100 % of its timeout and a burst of uses costs one
-write of the indexes.
+Every use moves the end to ``now + idle timeout``, never past ``max_expires_at``. The end is rewritten only a
+tenth of the idle timeout after the last rewrite: an idle session lives for 90 % to 100 % of its timeout, and
+a burst of uses costs one write of the indexes.
 """
 
 from typing import Final
@@ -14,11 +13,11 @@ from session_store.domain.times import seconds
 
 TENTH: Final = 10
 LONGEST_LIFE: Final = 7_776_000
-"""Seconds that no session outlives: 90 days."""
+"""Longest life of a session in seconds: 90 days."""
 
 
 class Window(Struct, frozen=True):
-    """``ttl``: epoch second the session ends. ``slide_after``: epoch second of the next rewrite."""
+    """``ttl``: epoch second at which the session ends. ``slide_after``: epoch second of the next rewrite."""
 
     ttl: int
     slide_after: int

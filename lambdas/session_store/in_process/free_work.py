@@ -4,7 +4,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import SETTLED, ClaimStatus
+from session_store.domain.claim import ClaimStatus
 from session_store.domain.free_claim import FreeClaim, downstream_token
 from session_store.domain.json_values import JsonValue
 from session_store.in_process.lease import RENEW_FOR, Lease
@@ -51,7 +51,7 @@ class HeldKey(Work):
             lease=lease,
             fence=claim.fence,
             downstream_token=downstream_token(claim),
-            settled=claim if claim.status in SETTLED else None,
+            settled=claim if claim.is_settled else None,
         )
         self._steps = steps
 

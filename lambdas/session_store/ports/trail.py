@@ -21,12 +21,8 @@ class AuditStorage(Protocol):
         """Keep the change; one that is kept already is the same one, delivered again."""
         ...
 
-    def page(self, session_id: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
-        """The trail of a session in time order, read consistently."""
-        ...
-
-    def page_of(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
-        """As ``page``, of whatever has the key."""
+    def page(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
+        """The trail of a session or task, by its partition key, in time order; read consistently."""
         ...
 
 

@@ -1,8 +1,7 @@
-"""Every name that is stored or provisioned, spelled once.
+"""Every stored or provisioned name, defined once.
 
-The runtime builds items and expressions from these names and the CDK app
-provisions tables, indexes and function environments from the very same ones;
-nothing else in the project spells an attribute, a key or an index.
+The runtime builds items and expressions from these names, and the CDK app provisions tables, indexes and
+function environments from the same ones. No other code spells an attribute, a key or an index.
 """
 
 from session_store.schema.attributes import (

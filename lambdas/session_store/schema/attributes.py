@@ -1,11 +1,11 @@
-"""The attributes of items, and what an item is."""
+"""The attributes of items, and the kinds of items."""
 
 from enum import StrEnum
 from typing import Final
 
 
 class Attribute(StrEnum):
-    """An attribute of an item, whatever the item is."""
+    """An attribute of an item, of any kind."""
 
     PK = "pk"
     SK = "sk"
@@ -33,7 +33,7 @@ class Attribute(StrEnum):
     CREDENTIAL_REFS = "credentialRefs"
     LAST_WRITE = "lastWrite"
     WARNED_TTL = "warnedTtl"
-    """The ``ttl`` whose approach the owner has been told of."""
+    """The ``ttl`` for which ``SessionExpiringSoon`` was sent."""
 
     # context messages
     CONTENT = "content"
@@ -62,18 +62,18 @@ class Attribute(StrEnum):
     LEASE_UNTIL_MS = "leaseUntilMs"
     ATTEMPT_ID = "attemptId"
     RETRY_SAFE = "retrySafe"
-    RETAIN = "retainSeconds"
+    RETAIN_SECONDS = "retainSeconds"
 
     # claims of idempotency keys
     TARGET = "target"
-    """The id of what the key's write made or changed."""
+    """The id of what the write under the key created or changed."""
     OPERATION_ID = "operationId"
 
     # tasks
     REQUESTER = "requester"
     QUEUE = "queue"
     LANE = "lane"
-    """What the queue index keeps apart: work to be done, what is to be decided, and each way of ending."""
+    """Its part of the queue index: open work, open approvals, or one part for each final status."""
     PAYLOAD = "payload"
     RESULT = "result"
     COMMENT = "comment"
@@ -81,17 +81,20 @@ class Attribute(StrEnum):
     ATTEMPTS = "attempts"
     SESSION_ID = "sessionId"
     DUE_AT = "dueAt"
-    NEXT_AT = "nextAt"
-    """When somebody may take it: of a task that is held, when its lease is over by every clock."""
+    CLAIMABLE_FROM = "nextAt"
+    """When the next attempt may take it: for a held task its lease expiry plus the clock-skew margin.
+
+    The API's ``nextAt`` of a held task is the lease expiry itself.
+    """
     DEADLINE = "deadline"
     ENDED_AT = "endedAt"
     DECIDED_BY = "decidedBy"
     OPEN_IN = "openIn"
-    """The session that it is open in; absent once it is over."""
+    """The session in which it is open; absent once it is settled."""
     DUE = "due"
-    """What becomes of it by itself (``Due``); absent where nothing does."""
+    """What the store has to do with it by itself (``Due``); absent if nothing."""
     DUE_FROM = "dueFrom"
-    """When that is."""
+    """When the store has to do it."""
 
     # audit items
     KIND = "kind"
@@ -103,10 +106,10 @@ class Attribute(StrEnum):
     CHANGES = "changes"
     SEQUENCE_NUMBER = "sequenceNumber"
     CHANGED_ITEM = "changedItem"
-    """The sort key of the item that changed; its partition key is the audit item's own."""
+    """The sort key of the item that changed; its partition key is that of the audit item."""
     FACTS = "facts"
 
-    # how far the clean-up after a session is
+    # progress of the clean-up after a session
     COUNTED = "counted"
     UP_TO = "upTo"
 
@@ -121,11 +124,11 @@ PAYLOADS: Final = (
     Attribute.RESULT,
     Attribute.COMMENT,
 )
-"""What callers keep here: large, and theirs."""
+"""Contents that callers store: possibly large, and confidential."""
 
 
 class Entity(StrEnum):
-    """What an item is; the value of ``Attribute.ENTITY``."""
+    """The kind of an item; the value of ``Attribute.ENTITY``."""
 
     SESSION = "session"
     MESSAGE = "message"
@@ -142,6 +145,7 @@ class Entity(StrEnum):
 
 
 class Due(StrEnum):
-    """What becomes of an item by itself; the value of ``Attribute.DUE``."""
+    """What the store has to do with an item by itself; the value of ``Attribute.DUE``."""
 
     TASK_END = "taskEnd"
+    """End a task that has lapsed."""

@@ -10,7 +10,7 @@ AttributeType = Literal["S", "N"]
 
 
 class Index(Struct, frozen=True, kw_only=True):
-    """A global secondary index with native multi-attribute keys; without ``projected`` it has keys alone."""
+    """A global secondary index with multi-attribute keys; an empty ``projected`` means keys only."""
 
     name: str
     partition: tuple[Attribute, ...]
@@ -30,7 +30,7 @@ KEY_TYPES: Final[dict[Attribute, AttributeType]] = {
     Attribute.HOME_REGION: "S",
     Attribute.LANE: "S",
     Attribute.QUEUE: "S",
-    Attribute.NEXT_AT: "S",
+    Attribute.CLAIMABLE_FROM: "S",
     Attribute.OPEN_IN: "S",
     Attribute.DUE: "S",
     Attribute.DUE_FROM: "S",
@@ -42,7 +42,7 @@ STATUS_TTL_INDEX: Final = Index(
     sort=(Attribute.TTL,),
     projected=(Attribute.TENANT, Attribute.SUBJECT, Attribute.HOME_REGION, Attribute.WARNED_TTL),
 )
-"""Sessions of one status by the time they end, over ``shard`` partitions a status."""
+"""Sessions of one status by their end; ``shard`` spreads a status over several partitions."""
 
 OWNER_INDEX: Final = Index(
     name="owner-index",
@@ -56,15 +56,15 @@ OWNER_INDEX: Final = Index(
         Attribute.HOME_REGION,
     ),
 )
-"""A caller's sessions by creation. Projects nothing that an ordinary write changes."""
+"""A caller's sessions by creation. It projects nothing that an ordinary write changes."""
 
 QUEUE_INDEX: Final = Index(
     name="queue-index",
     partition=(Attribute.TENANT, Attribute.HOME_REGION, Attribute.LANE, Attribute.SHARD),
-    sort=(Attribute.QUEUE, Attribute.NEXT_AT),
+    sort=(Attribute.QUEUE, Attribute.CLAIMABLE_FROM),
     projected=(Attribute.CLAIM_STATUS, Attribute.KIND, Attribute.SESSION_ID),
 )
-"""A tenant's tasks, lane by lane: in each queue by the time when somebody may take them."""
+"""A tenant's tasks, lane by lane, in each queue by the time when they can be claimed."""
 
 OPEN_INDEX: Final = Index(
     name="open-index",
@@ -72,7 +72,7 @@ OPEN_INDEX: Final = Index(
     sort=(Attribute.CREATED_AT,),
     projected=(),
 )
-"""What is open in a session, by creation. Its keys never change, so it costs one write in and one out."""
+"""What is open in a session, by creation. Its keys never change: an item costs one write in and one out."""
 
 DUE_INDEX: Final = Index(
     name="due-index",
@@ -80,6 +80,6 @@ DUE_INDEX: Final = Index(
     sort=(Attribute.DUE_FROM,),
     projected=(),
 )
-"""Of every tenant, what a region has to do by itself, by the time when it is due."""
+"""Items of all tenants on which a region has to act by itself, by the time when they are due."""
 
 INDEXES: Final = (STATUS_TTL_INDEX, OWNER_INDEX, QUEUE_INDEX, OPEN_INDEX, DUE_INDEX)

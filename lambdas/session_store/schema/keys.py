@@ -15,19 +15,19 @@ CLAIM_PK_PREFIX: Final = "claim#"
 CLAIM_SK: Final = "claim"
 HEARTBEAT_PK_PREFIX: Final = "heartbeat#"
 HEARTBEAT_SK: Final = "heartbeat"
-"""Of no other item: the stream's mapping leaves heartbeats out by it."""
+"""No other item has this sort key: the event source mapping filters heartbeats by it."""
 ERASURE_PK_PREFIX: Final = "cleanup#"
 ERASURE_SK: Final = "erasure"
 
 QUARANTINE_PREFIX: Final = "quarantine/"
-"""What the keys of quarantined records in their bucket begin with."""
+"""Prefix of the object keys of quarantined records."""
 
 SEQUENCE_NUMBER_DIGITS: Final = 40
 """The longest sequence number of a stream (*StreamRecord*: 21 to 40 characters)."""
 
 
 def escape(identifier: str) -> str:
-    """An identifier as one part of a key: ``#`` separates parts, so it and ``%`` are escaped."""
+    """An identifier as one segment of a key: ``#`` separates segments, so it and ``%`` are escaped."""
     return identifier.replace("%", "%25").replace("#", "%23")
 
 
@@ -44,22 +44,22 @@ def heartbeat_pk(region: str) -> str:
 
 
 def payload_prefix(session_id: str) -> str:
-    """What the keys of a session's objects in the payload bucket begin with."""
+    """Prefix of the object keys of a session's payloads."""
     return f"{session_id}/"
 
 
 def payload_key(session_id: str, sk: str, sha256: str) -> str:
-    """Of a payload of the session's child ``sk``: the same text of the same child is the same object."""
+    """Object key of a payload of the child ``sk``: the same text of the same child is the same object."""
     return f"{payload_prefix(session_id)}{hashlib.sha256(sk.encode()).hexdigest()}/{sha256}"
 
 
 def erasure_pk(session_id: str) -> str:
-    """In the audit table, beside the session's trail and not in it: no reader of the trail meets it."""
+    """Partition key of the clean-up progress in the audit table, outside the session's trail."""
     return ERASURE_PK_PREFIX + escape(session_id)
 
 
 def claim_pk(key_hash: str) -> str:
-    """Beside no session: a key outlives what was made with it."""
+    """Partition key of a claim. It is outside the session, since a key outlives what was created under it."""
     return CLAIM_PK_PREFIX + key_hash
 
 
@@ -68,7 +68,7 @@ def message_sk(message_id: str) -> str:
 
 
 def checkpoint_prefix(namespace: str) -> str:
-    """What the sort keys of one namespace begin with, and of no other: the empty one is a name too."""
+    """Prefix of the sort keys of one namespace; the empty namespace has one of its own."""
     return f"{CHECKPOINT_SK_PREFIX}{escape(namespace)}#"
 
 
@@ -81,15 +81,18 @@ def claim_sk(tool_call_id: str) -> str:
 
 
 def record_sk(started_at: str, tool_call_id: str) -> str:
-    """``started_at`` is ISO 8601 with milliseconds: text order is time order."""
+    """Sort key of a record; ``started_at`` is ISO 8601 with milliseconds, so text order is time order."""
     return f"{TOOL_SK_PREFIX}{started_at}#{escape(tool_call_id)}"
 
 
 def audit_event_sk(at: str, event_name: str, operation_id: str) -> str:
-    """In time order, and unique per operation."""
+    """Sort key of an audit event: in time order, unique per operation."""
     return f"{at}#event#{event_name}#{escape(operation_id)}"
 
 
 def audit_change_sk(at: str, sequence_number: str, stream: str) -> str:
-    """In time order, within a second in the stream's, and unique per stream and sequence number."""
+    """Sort key of an audited change: in time order, within a second in stream order.
+
+    It is unique per stream and sequence number.
+    """
     return f"{at}#change#{sequence_number.rjust(SEQUENCE_NUMBER_DIGITS, '0')}#{escape(stream)}"

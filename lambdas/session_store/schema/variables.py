@@ -1,4 +1,4 @@
-"""What the stacks tell the functions, and these each other: variables, context, sources of events."""
+"""Names that stacks and functions share: environment variables, authorizer context, event source."""
 
 from enum import StrEnum
 from typing import Final
@@ -8,7 +8,7 @@ EVENT_SOURCE: Final = "session-store"
 
 
 class Callers(StrEnum):
-    """How callers say who they are: by AWS signatures, or by tokens of one issuer."""
+    """How callers authenticate: by AWS signatures, or by tokens of one issuer."""
 
     IAM = "iam"
     JWT = "jwt"
@@ -26,20 +26,20 @@ class Env(StrEnum):
     """Comma-separated principals that may send Session-Subject; ``*`` is any."""
 
     CALLERS = "SESSION_CALLERS"
-    """``iam`` (also where it is unset): callers sign. ``jwt``: the authorizer has verified their tokens."""
+    """``iam`` (the default): callers sign. ``jwt``: the authorizer has verified their tokens."""
 
     STATUS_SHARDS = "STATUS_SHARDS"
     AUDIT_RETENTION_DAYS = "AUDIT_RETENTION_DAYS"
     GATEWAY_DECODES_PATH = "GATEWAY_DECODES_PATH"
-    """``true`` where the gateway hands the function a decoded path (the emulator; API Gateway does not)."""
+    """``true`` if the gateway decodes the path for the function: the emulator does, API Gateway does not."""
 
 
 class JwtEnv(StrEnum):
-    """What the authorizer reads, and nothing else: it knows no table."""
+    """The environment of the authorizer. It does not read ``Env``, as it uses no table."""
 
     ISSUER = "JWT_ISSUER"
     AUDIENCE = "JWT_AUDIENCE"
-    """Comma-separated: a token is for one of them."""
+    """Comma-separated; a token must be for one of them."""
 
     JWKS_URI = "JWT_JWKS_URI"
     ALGORITHMS = "JWT_ALGORITHMS"
@@ -47,11 +47,11 @@ class JwtEnv(StrEnum):
 
     ORGANISATION_CLAIM = "JWT_ORGANISATION_CLAIM"
     ON_LOOPBACK = "JWT_ON_LOOPBACK"
-    """``true`` where the keys may come by plain HTTP from this machine."""
+    """``true`` if the keys may be fetched by plain HTTP from this machine."""
 
 
 class AuthorizerContext(StrEnum):
-    """What the authorizer tells the API of a caller, by API Gateway: text, each of it."""
+    """The context in which API Gateway passes the authorizer's result to the API; every value is text."""
 
     TENANT = "tenant"
     SUBJECT = "subject"
@@ -60,10 +60,10 @@ class AuthorizerContext(StrEnum):
 
 
 class StreamEnv(StrEnum):
-    """What the consumer of the stream reads beside ``Env``."""
+    """The environment of the stream consumer, in addition to ``Env``."""
 
     AUDIT_DIGESTED = "AUDIT_DIGESTED"
-    """Comma-separated attributes whose values the audit tells by size and SHA-256 alone."""
+    """Comma-separated attributes whose values the audit replaces by size and SHA-256."""
 
     CLEANUP_QUEUE_URL = "CLEANUP_QUEUE_URL"
     CLEANUP_DELAY_SECONDS = "CLEANUP_DELAY_SECONDS"
@@ -71,44 +71,44 @@ class StreamEnv(StrEnum):
 
 
 class BusEnv(StrEnum):
-    """What every function reads that sends events, beside ``Env``."""
+    """The environment of functions that send events, in addition to ``Env``."""
 
     EVENT_BUS_NAME = "EVENT_BUS_NAME"
 
 
 class CleanupEnv(StrEnum):
-    """What the clean-up after a session reads beside ``Env`` and ``BusEnv``."""
+    """The environment of the clean-up, in addition to ``Env`` and ``BusEnv``."""
 
     CREDENTIAL_PREFIX = "CREDENTIAL_PREFIX"
-    """What the names of the secrets of all tenants begin with, without a slash at its end."""
+    """Prefix of the names of all tenants' secrets, without a trailing slash."""
 
     REVOCATION_ENDPOINT = "REVOCATION_ENDPOINT"
-    """The RFC 7009 endpoint; without one, what a session names is reported and not revoked."""
+    """The RFC 7009 endpoint; without one, credentials are reported and not revoked."""
 
     REVOCATION_CLIENT_SECRET = "REVOCATION_CLIENT_SECRET"  # noqa: S105 - the name of a variable
-    """The secret below the prefix that holds the client's id and secret, where the endpoint asks for them."""
+    """The secret below the prefix with the client's id and secret, if the endpoint needs them."""
 
     REVOCATION_ON_LOOPBACK = "REVOCATION_ON_LOOPBACK"
-    """``true`` where the endpoint may be plain HTTP on this machine."""
+    """``true`` if the endpoint may be plain HTTP on this machine."""
 
 
 class PayloadEnv(StrEnum):
-    """What those read who keep large payloads or erase them, beside the rest."""
+    """The environment of functions that store or erase large payloads, in addition to their own."""
 
     PAYLOAD_BUCKET = "PAYLOAD_BUCKET"
-    """Without one, what is too large for an item is refused."""
+    """Without one, payloads too large for an item are refused."""
 
 
 class WatchEnv(StrEnum):
-    """What the watch over session ends reads beside ``Env`` and ``BusEnv``."""
+    """The environment of the expiry watch, in addition to ``Env`` and ``BusEnv``."""
 
     EXPIRING_WITHIN_SECONDS = "EXPIRING_WITHIN_SECONDS"
 
 
 class RedriveEnv(StrEnum):
-    """What looks after the dead letters reads beside ``Env``, all of it or nothing.
+    """The environment for redriving dead letters, in addition to ``Env``: all of it, or none.
 
-    The clean-up queue and the bucket have the names that ``StreamEnv`` gives them.
+    The clean-up queue and the quarantine bucket use the names of ``StreamEnv``.
     """
 
     STREAM_DEAD_LETTERS_URL = "STREAM_DEAD_LETTERS_URL"

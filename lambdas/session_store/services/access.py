@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.identifiers import check_session_id
-from session_store.domain.session import SLIDING, Session, author_of, owner_of, readable, writable
+from session_store.domain.session import SLIDING, Session, author_of, check_readable, check_writable, owner_of
 from session_store.domain.session_write import Guard
 from session_store.domain.slide import Slide
 from session_store.domain.window import Window
@@ -51,7 +51,7 @@ class SessionAccess(Struct, frozen=True, kw_only=True):
         Raises:
             MisdirectedError, SessionClosedError, SessionNotFoundError
         """
-        return writable(self.load_at_home(caller, session_id))
+        return check_writable(self.load_at_home(caller, session_id))
 
     def authorize(self, caller: Caller, there: Session | None, *, min_version: int = 0) -> Session:
         """What was read, if it is the caller's and has not ended.
@@ -63,7 +63,7 @@ class SessionAccess(Struct, frozen=True, kw_only=True):
             SessionNotFoundError: absent, expired, or somebody else's.
             MisdirectedError: this region's copy is older than ``min_version``.
         """
-        session = readable(there, owner=owner_of(caller), now_ms=self.clock.now_ms())
+        session = check_readable(there, owner=owner_of(caller), now_ms=self.clock.now_ms())
         if session.version < min_version and session.home_region != self.region:
             raise MisdirectedError(home_region=session.home_region)
         return session
@@ -119,7 +119,7 @@ class SessionAccess(Struct, frozen=True, kw_only=True):
         return Slide(session_id=session.session_id, guard=guard, window=window, author=author_of(caller))
 
     def _after(self, slide: Slide, session: Session) -> Session:
-        return readable(self.sessions.slide(slide), owner=session.owner, now_ms=slide.guard.now_ms)
+        return check_readable(self.sessions.slide(slide), owner=session.owner, now_ms=slide.guard.now_ms)
 
 
 def check_operator(caller: Caller) -> None:

@@ -11,8 +11,8 @@ from session_store.domain.checkpoint import SHORTEST_RETENTION, Checkpoint, chec
 from session_store.domain.identifiers import check_message_id
 from session_store.domain.message import check_on_clock
 from session_store.domain.page import CheckpointPosition, Page, PageRequest
-from session_store.domain.session import Session, writable
-from session_store.domain.times import is_over
+from session_store.domain.session import Session, check_writable
+from session_store.domain.times import is_expired
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import (
     ContentConflictError,
@@ -92,7 +92,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         return None
 
     def _check_room(self, draft: Draft) -> None:
-        session, new, now_ms = writable(draft.session), draft.new, draft.checkpoint.taken_at
+        session, new, now_ms = check_writable(draft.session), draft.new, draft.checkpoint.taken_at
         if new.checkpoint_id is not None:
             check_on_clock(new.checkpoint_id, now_ms, path="$.checkpointId")
         parent = new.parent_id
@@ -188,11 +188,11 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
 
     def _alive(self, session_id: str, namespace: str, checkpoint_id: str) -> Checkpoint | None:
         found = self.storage.read(session_id, namespace, checkpoint_id)
-        return None if found is None or is_over(found.ttl, self.clock.now_ms()) else found
+        return None if found is None or is_expired(found.ttl, self.clock.now_ms()) else found
 
     def _living(self, found: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
         now_ms = self.clock.now_ms()
-        return tuple(each for each in found if not is_over(each.ttl, now_ms))
+        return tuple(each for each in found if not is_expired(each.ttl, now_ms))
 
     def _newest(self, session_id: str, namespace: str) -> Checkpoint | None:
         """One item is read where the newest lives; past expired ones, twice as many each time."""

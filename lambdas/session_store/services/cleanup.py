@@ -13,7 +13,7 @@ from session_store.domain.audit_event import AuditEvent
 from session_store.domain.credential import Revocation
 from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue
-from session_store.domain.notice import NoticeName, ended_id, session_ended
+from session_store.domain.notice import NoticeName, session_ended, session_ended_id
 from session_store.domain.session import Author
 from session_store.domain.session_end import SessionEnd
 from session_store.domain.times import end_of_second, iso, seconds
@@ -117,7 +117,7 @@ class Cleanup(Struct, frozen=True, kw_only=True):
             at=end_of_second(end.ended_at),
             author=Author(principal=PRINCIPAL, request_id=request_id),
             region=self.region,
-            operation_id=ended_id(end.session_id),
+            operation_id=session_ended_id(end.session_id),
             ttl=self._kept_until(end),
             facts=facts,
         )

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from session_store.domain.caller import Caller
 from session_store.domain.identifiers import check_message_id
 from session_store.domain.json_values import JsonValue, digest
-from session_store.domain.message import Message, check_on_clock, off_clock
+from session_store.domain.message import Message, check_on_clock, is_off_clock
 from session_store.domain.page import MessagePosition, Page, PageRequest
-from session_store.domain.session import WRITABLE, Session, author_of, writable
+from session_store.domain.session import WRITABLE, Session, author_of, check_writable
 from session_store.errors import (
     ContentConflictError,
     InvalidRequestError,
@@ -106,11 +106,11 @@ class Context(Struct, frozen=True, kw_only=True):
         suspects = [
             message.message_id
             for message, given in zip(messages, new, strict=True)
-            if given.message_id and (closed or off_clock(given.message_id, now_ms))
+            if given.message_id and (closed or is_off_clock(given.message_id, now_ms))
         ]
         known = self.storage.read_all(session.session_id, suspects) if suspects else {}
         if len(known) < len(messages):
-            writable(session)
+            check_writable(session)
         check_times(messages, new, known, now_ms=now_ms)
         return known
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import SETTLED, ClaimStatus, Standing, Step, standing
+from session_store.domain.claim import ClaimStatus, Standing, Step, standing
 from session_store.domain.claim_steps import begun, extended, reconciled, settled
 from session_store.domain.free_claim import (
     DEFAULT_RETENTION,
@@ -79,7 +79,7 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
         fresh = FreeClaim(
             key_hash=key_hash,
             region=self.region,
-            retain=retain,
+            retain_seconds=retain,
             input=new.input,
             owner=owner_of(caller),
             status=ClaimStatus.IN_PROGRESS,
@@ -89,7 +89,7 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
             fence=now_ms,
             lease_until_ms=until,
             retry_safe=new.retry_safe,
-            ttl=free_claim_ttl(lease_until_ms=until, retain=retain, now_ms=now_ms),
+            ttl=free_claim_ttl(lease_until_ms=until, retain_seconds=retain, now_ms=now_ms),
             author=author_of(caller),
         )
 
@@ -109,8 +109,8 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
         until = now_ms + lease_seconds * MILLIS
 
         def judge(held: FreeClaim | None) -> Step[FreeClaim]:
-            retain = 0 if held is None else held.retain
-            ttl = free_claim_ttl(lease_until_ms=until, retain=retain, now_ms=now_ms)
+            retain = 0 if held is None else held.retain_seconds
+            ttl = free_claim_ttl(lease_until_ms=until, retain_seconds=retain, now_ms=now_ms)
             author = author_of(caller)
             return extended(held, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
 
@@ -191,9 +191,11 @@ def _finished(step: Step[FreeClaim], outcome: ClaimOutcome | None, now_ms: int) 
     """The step with the outcome inside the claim, where it settles it; kept from now on in either case."""
     if step.guard is None:
         return step
-    ttl = free_claim_ttl(lease_until_ms=step.claim.lease_until_ms, retain=step.claim.retain, now_ms=now_ms)
+    ttl = free_claim_ttl(
+        lease_until_ms=step.claim.lease_until_ms, retain_seconds=step.claim.retain_seconds, now_ms=now_ms
+    )
     claim = replace(step.claim, ttl=max(step.claim.ttl, ttl))
-    if outcome is None or claim.status not in SETTLED:
+    if outcome is None or not claim.is_settled:
         return replace(step, claim=claim)
     check_inline({"$.output": outcome.output, "$.error": outcome.error}, beside=payload_size(claim.input))
     done = replace(claim, output=outcome.output, error=outcome.error, completed_at=now_ms)

@@ -5,7 +5,7 @@ from session_store.domain.claim import ClaimStatus, check_repeat
 from session_store.domain.idempotency_key import KeyClaim, check_key, key_hash, key_ttl
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import author_of, owner_of
-from session_store.domain.times import is_over
+from session_store.domain.times import is_expired
 
 
 def key_claim(
@@ -51,4 +51,4 @@ def check_same(held: KeyClaim, claim: KeyClaim) -> None:
 
 def living(held: KeyClaim | None, now_ms: int) -> KeyClaim | None:
     """The claim that was read, unless its time is over."""
-    return None if held is None or is_over(held.ttl, now_ms) else held
+    return None if held is None or is_expired(held.ttl, now_ms) else held

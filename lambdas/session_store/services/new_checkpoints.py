@@ -36,6 +36,6 @@ def born(caller: Caller, session: Session, new: NewCheckpoint, *, checkpoint_id:
         data=new.data,
         content_hash=content_hash_of(new.data, parent_id=new.parent_id, retain_seconds=new.retain_seconds),
         taken_at=at,
-        ttl=checkpoint_ttl(at, retain_seconds=new.retain_seconds, session_ends=session.max_expires_at),
+        ttl=checkpoint_ttl(at, retain_seconds=new.retain_seconds, max_expires_at=session.max_expires_at),
         author=author_of(caller),
     )

@@ -28,7 +28,7 @@ from session_store.domain.session_write import (
     Transition,
     violation,
 )
-from session_store.domain.state_operations import StateOperations, checked
+from session_store.domain.state_operations import StateOperations, check_operations
 from session_store.domain.times import seconds
 from session_store.ports import Clock, Ids, SessionStorage
 from session_store.schema import session_pk
@@ -113,7 +113,7 @@ class Sessions(Struct, frozen=True, kw_only=True):
             InvalidRequestError, PayloadTooLargeError
         """
         check_size([operations.set, operations.remove, operations.increment, operations.append])
-        return self._built(caller, session_id, checked(operations), WRITABLE, version)
+        return self._built(caller, session_id, check_operations(operations), WRITABLE, version)
 
     def move(self, caller: Caller, session_id: str, to: Status, *, version: int | None = None) -> Session:
         """The session in status ``to``; being there already is success.

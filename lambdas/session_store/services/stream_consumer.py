@@ -15,7 +15,7 @@ from session_store.domain.page import AuditPosition, Page, PageRequest
 from session_store.domain.session import Author, Owner
 from session_store.domain.session_end import EndReason, SessionEnd, end_reason
 from session_store.domain.stream_record import EXPIRY_PRINCIPAL, StreamEvent, StreamRecord
-from session_store.domain.times import from_iso, is_over, seconds
+from session_store.domain.times import from_iso, is_expired, seconds
 from session_store.errors import UnreadableRecordError
 from session_store.ports import AuditStorage, CleanupQueue
 from session_store.schema import SESSION_PK_PREFIX, Attribute, Entity, session_pk, task_pk
@@ -63,7 +63,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
             SessionNotFoundError
         """
         session = self.access.load(caller, session_id)
-        found = self.storage.page(session_id, page)
+        found = self.storage.page(session_pk(session_id), page)
         self.access.slide_quietly(caller, session)
         return replace(found, items=self._kept(found.items))
 
@@ -88,7 +88,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
     def _entries(self, pk: str) -> Iterator[AuditEntry]:
         after: AuditPosition | None = None
         while True:
-            found = self.storage.page_of(pk, PageRequest(limit=WHOLE_PAGE, after=after))
+            found = self.storage.page(pk, PageRequest(limit=WHOLE_PAGE, after=after))
             yield from self._kept(found.items)
             after = found.next
             if after is None:
@@ -96,7 +96,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
 
     def _kept(self, entries: Iterable[AuditEntry]) -> tuple[AuditEntry, ...]:
         now_ms = self.access.clock.now_ms()
-        return tuple(entry for entry in entries if not is_over(entry.ttl, now_ms))
+        return tuple(entry for entry in entries if not is_expired(entry.ttl, now_ms))
 
 
 class StreamConsumer(Struct, frozen=True, kw_only=True):

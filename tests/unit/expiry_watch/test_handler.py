@@ -33,7 +33,7 @@ def test_a_run_tells_counts_and_ends_in_time(
         deadline=deadline,
     )
     monkeypatch.setattr(module, "overdue", overdue)
-    late = an_approval(deadline=NOW_MS)
+    late = an_approval(deadline_ms=NOW_MS)
     tasks.create(late)
     session = world.open(idle_timeout=600)
     module.handler(SCHEDULED, Context("expiry-watch", seconds=55))
@@ -82,7 +82,7 @@ def test_a_run_that_did_not_come_to_all_says_so(
             deadline=watch.deadline,
         ),
     )
-    tasks.create(an_approval(deadline=NOW_MS))
+    tasks.create(an_approval(deadline_ms=NOW_MS))
     world.open(idle_timeout=600)
     module.handler(SCHEDULED, Context("expiry-watch", seconds=1))
     log = capsys.readouterr().out

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.errors import ThrottledError
-from session_store.storage.memory.storage import Memory, MemoryHeartbeats
+from session_store.storage.memory.heartbeats import MemoryHeartbeats
+from session_store.storage.memory.state import Memory
 from tests.support.functions import load
 from tests.support.lambda_context import REQUEST_ID, Context
 from tests.support.samples import REGION

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from session_store.domain.claim import SKEW_MARGIN_MS, ClaimStatus
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS, ClaimStatus
 from session_store.domain.free_claim import free_key_hash
 from session_store.domain.homes import fnv1a_32, home_of
 from session_store.errors import InvalidRequestError, MisdirectedError
@@ -15,7 +15,7 @@ from tests.support.api import Answer, InProcessApi, StoreApi
 from tests.support.samples import ALICE, DAY, NOW_SECONDS, OWNER, REGION
 from tests.support.world import World
 
-OVER = 60 + SKEW_MARGIN_MS / 1000
+OVER = 60 + LEASE_SKEW_MARGIN_MS / 1000
 INPUT = {"n": 0.1, "big": 9007199254740993}
 REGIONS = (REGION, "eu-west-1", "ap-south-1")
 

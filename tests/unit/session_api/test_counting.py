@@ -11,7 +11,7 @@ from session_api.operations import OPERATIONS
 from session_api.problems import PROBLEMS
 from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
 from session_store.metric_names import Metric, Property
-from session_store.storage.memory.storage import MemorySessions
+from session_store.storage.memory.sessions import MemorySessions
 from tests.support.api import InProcessApi
 from tests.support.functions import load
 from tests.support.gateway import rest_event

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
-from session_api.cursors import LAST_MS, decode_cursor, encode_cursor
+from session_api.cursors import decode_cursor, encode_cursor
 from session_store.domain.page import (
     CheckpointPosition,
     ExpiringPosition,
@@ -20,6 +20,7 @@ from session_store.domain.page import (
     TaskMark,
     TaskPosition,
 )
+from session_store.domain.times import LATEST_MS
 from session_store.errors import InvalidRequestError
 from tests.support.samples import NOW_MS, NOW_SECONDS, SESSION_ID
 from tests.support.world import CountingIds
@@ -32,7 +33,7 @@ POSITIONS: list[Any] = [
     CheckpointPosition(checkpoint_id=CountingIds().message_id(NOW_MS)),
     RecordPosition(started_at=NOW_MS, tool_call_id="a#b"),
     RecordPosition(started_at=0, tool_call_id="x" * 256),
-    RecordPosition(started_at=LAST_MS, tool_call_id="c1"),
+    RecordPosition(started_at=LATEST_MS, tool_call_id="c1"),
     TaskPosition(lane="open"),
     TaskPosition(lane="open", marks=(MARK, replace(MARK, shard=3, queue=""))),
     ExpiringPosition(shards={}),
@@ -127,7 +128,7 @@ def test_what_is_no_cursor_is_refused(cursor: str, kind: Any) -> None:
         (MessagePosition, {}),
         (CheckpointPosition, {"checkpoint_id": "latest"}),
         (OwnedPosition, {"created_at": -1, "session_id": SESSION_ID}),
-        (OwnedPosition, {"created_at": LAST_MS + 1, "session_id": SESSION_ID}),
+        (OwnedPosition, {"created_at": LATEST_MS + 1, "session_id": SESSION_ID}),
         (OwnedPosition, {"created_at": 10**400, "session_id": SESSION_ID}),
         (OwnedPosition, {"created_at": 1.5, "session_id": SESSION_ID}),
         (OwnedPosition, {"created_at": True, "session_id": SESSION_ID}),
@@ -168,4 +169,4 @@ def test_a_tampered_cursor_is_refused_or_another_position_of_the_callers_own(at:
     except InvalidRequestError:
         return
     assert isinstance(position, OwnedPosition)
-    assert 0 <= position.created_at <= LAST_MS
+    assert 0 <= position.created_at <= LATEST_MS

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from session_store.domain.claim import SKEW_MARGIN_MS
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS
 from tests.support.api import InProcessApi
 from tests.support.samples import DAY
 
 LEASE = 60
-OVER = LEASE + SKEW_MARGIN_MS / 1000
+OVER = LEASE + LEASE_SKEW_MARGIN_MS / 1000
 
 
 def begin(api: InProcessApi, session_id: str, call_id: str, **changes: Any) -> Any:

@@ -8,7 +8,8 @@ import pytest
 
 from session_api.operations import OPERATIONS
 from session_store.errors import ThrottledError
-from session_store.storage.memory.storage import MemoryMessages, MemorySessions
+from session_store.storage.memory.messages import MemoryMessages
+from session_store.storage.memory.sessions import MemorySessions
 from tests.support.api import InProcessApi
 from tests.support.gateway import REQUEST_ID
 from tests.support.samples import SESSION_ID

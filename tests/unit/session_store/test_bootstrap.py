@@ -1,4 +1,4 @@
-"""What the composition root makes, and how long it may wait."""
+"""What the composition root builds, with which timeouts."""
 
 from typing import Any
 

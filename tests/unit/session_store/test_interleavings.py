@@ -1,4 +1,4 @@
-"""Interleaved clients on the store in memory, whose every write may lose its answer."""
+"""Interleaved clients on the store in memory, where every write may lose its response."""
 
 from collections import Counter
 from typing import Any
@@ -19,7 +19,7 @@ WRITES = {"create", "write", "slide", "delete", "put", "put_all", "put_under_key
 
 
 class Losing:
-    """A port whose writes are done, and say nothing while ``armed``."""
+    """A port whose writes are done, but raise as if the response was lost while ``armed``."""
 
     def __init__(self, port: Any, armed: Counter[str]) -> None:
         self._port = port

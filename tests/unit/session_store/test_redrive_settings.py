@@ -1,4 +1,4 @@
-"""Where dead letters lie is told whole or not at all; without it there are none."""
+"""The settings of redrive are complete or absent; without them there are no dead letters."""
 
 import pytest
 
@@ -43,14 +43,14 @@ def test_one_that_is_missing_is_named(name: str) -> None:
         read_redrive_settings({key: value for key, value in ENVIRONMENT.items() if key != name})
 
 
-def test_without_any_there_are_no_dead_letters() -> None:
+def test_without_the_settings_there_are_no_dead_letters() -> None:
     environment = {key: value for key, value in ENVIRONMENT.items() if key not in set(RedriveEnv)}
     assert read_redrive_settings(environment) is None
     with pytest.raises(NotFoundError, match="no dead-letter queues"):
         open_store(settings()).dead_letters()
 
 
-def test_the_clients_are_made_at_first_use_and_once() -> None:
+def test_the_clients_are_created_once_at_first_use() -> None:
     store = open_store(settings(), REDRIVE)
     dead_letters = store.dead_letters()
     assert store.dead_letters() is dead_letters

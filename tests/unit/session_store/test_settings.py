@@ -1,4 +1,4 @@
-"""A function that is set up wrongly says at start which variable it is."""
+"""An invalid setting fails at start, with the name of its variable."""
 
 import pytest
 

@@ -9,7 +9,7 @@ from session_store.domain.caller import Caller, Permission
 from session_store.domain.claim import Step
 from session_store.domain.identifiers import check_task_id
 from session_store.domain.task import Task
-from session_store.domain.task_steps import by_now
+from session_store.domain.task_steps import as_of
 from session_store.errors import ForbiddenError, MisdirectedError, NotFoundError
 from session_store.ports import Clock, Ids, TaskStorage
 from session_store.services.claim_attempts import stepped
@@ -48,9 +48,9 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
             NotFoundError
         """
         now_ms = self.clock.now_ms()
-        if there is None or there.tenant != caller.tenant or there.is_gone(now_ms):
+        if there is None or there.tenant != caller.tenant or there.is_expired(now_ms):
             raise NotFoundError("There is no such task.")
-        return by_now(there, now_ms)
+        return as_of(there, now_ms)
 
     def stepped(self, caller: Caller, task_id: str, judge: Callable[[Task], Step[Task]]) -> Step[Task]:
         """A step of the task, taken until what is there stands still.

@@ -12,7 +12,7 @@ from session_store.domain.identifiers import check_identifier, check_session_id
 from session_store.domain.page import Page, PageRequest, TaskPosition
 from session_store.domain.session import Session, author_of
 from session_store.domain.task import STATUSES, Task, TaskKind
-from session_store.domain.task_steps import by_now, cancelled
+from session_store.domain.task_steps import as_of, cancelled
 from session_store.domain.task_writes import TaskFilter
 from session_store.errors import ForbiddenError, InvalidRequestError
 from session_store.ports import Ids, TaskStorage
@@ -105,4 +105,4 @@ class Tasks(Struct, frozen=True, kw_only=True):
 
 def _unchanged(tasks: Sequence[Task], now_ms: int) -> tuple[Task, ...]:
     """Those whose end has not come by itself since they were written."""
-    return tuple(task for task in tasks if by_now(task, now_ms) is task)
+    return tuple(task for task in tasks if as_of(task, now_ms) is task)

@@ -6,7 +6,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.caller import NO_SUBJECT, Caller
-from session_store.domain.claim import DAY
 from session_store.domain.identifiers import check_identifier, check_session_id, follower_id
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import author_of
@@ -18,7 +17,7 @@ from session_store.domain.task import (
     TaskKind,
     TaskStatus,
 )
-from session_store.domain.times import LATEST, iso
+from session_store.domain.times import DAY_SECONDS, LATEST_MS, iso
 from session_store.errors import ForbiddenError, InvalidRequestError
 from session_store.services.payloads import OUTCOME_ROOM, check_inline
 
@@ -35,7 +34,7 @@ class NewTask(Struct, frozen=True, kw_only=True):
     due_at: int | None = None
     deadline: int | None = None
     session_id: str | None = None
-    retain_days: int = DEFAULT_RETENTION // DAY
+    retain_days: int = DEFAULT_RETENTION // DAY_SECONDS
 
     @property
     def fingerprint(self) -> JsonValue:
@@ -74,8 +73,8 @@ def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
     if new.session_id is not None:
         check_session_id(new.session_id, path=f"{at}.sessionId")
     for name, moment in (("dueAt", new.due_at), ("deadline", new.deadline)):
-        if moment is not None and not 0 <= moment <= LATEST:
-            raise InvalidRequestError(f"Must lie between 1970 and {iso(LATEST)}", path=f"{at}.{name}")
+        if moment is not None and not 0 <= moment <= LATEST_MS:
+            raise InvalidRequestError(f"Must lie between 1970 and {iso(LATEST_MS)}", path=f"{at}.{name}")
     if None not in (new.due_at, new.deadline) and (new.deadline or 0) < (new.due_at or 0):
         raise InvalidRequestError("Must not lie before dueAt", path=f"{at}.deadline")
     if not 1 <= new.retain_days <= LONGEST_RETENTION_DAYS:
@@ -108,8 +107,8 @@ def task_of(caller: Caller, new: NewTask, birth: TaskBirth) -> Task:
         created_at=birth.at,
         due_at=due_at,
         next_at=due_at,
-        deadline=new.deadline,
-        retain=new.retain_days * DAY,
+        deadline_ms=new.deadline,
+        retain_seconds=new.retain_days * DAY_SECONDS,
         home_region=birth.region,
         author=author_of(caller),
     )

@@ -12,7 +12,7 @@ from session_store.domain.json_values import JsonValue, check_nesting, digest
 from session_store.domain.payload import payload_size
 from session_store.domain.session import author_of
 from session_store.domain.task import LONGEST_DELAY, Task
-from session_store.domain.task_steps import completed, failed, held_longer, lapsed, taken
+from session_store.domain.task_steps import completed, failed, lapsed, renewed, taken
 from session_store.domain.task_writes import TaskSettlement
 from session_store.domain.tokens import token_of
 from session_store.errors import InvalidRequestError, OutcomeUnknownError, ThrottledError
@@ -132,7 +132,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
 
         def judge(task: Task) -> Step[Task]:
             now_ms, author = self.access.clock.now_ms(), author_of(caller)
-            return held_longer(task, fence=fence, lease_seconds=lease_seconds, author=author, now_ms=now_ms)
+            return renewed(task, fence=fence, lease_seconds=lease_seconds, author=author, now_ms=now_ms)
 
         return self.access.stepped(caller, task_id, judge).claim
 

@@ -4,11 +4,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import SETTLED, ClaimStatus, Step, claim_ttl
+from session_store.domain.claim import ClaimStatus, Step, claim_ttl
 from session_store.domain.claim_steps import begun, extended
 from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
-from session_store.domain.session import Session, Status, author_of, writable
+from session_store.domain.session import Session, Status, author_of, check_writable
 from session_store.domain.tool_call import Claim, ToolCallRecord, lease_until, session_needed_until
 from session_store.errors import (
     OutcomeUnknownError,
@@ -98,7 +98,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             kept = self.access.extend_until(caller, session, until=session_needed_until(claim.lease_until_ms))
         except ThrottledError as error:
             raise OutcomeUnknownError from error
-        return writable(kept)
+        return check_writable(kept)
 
     def _check(self, new: NewCall) -> None:
         check_call_id(new.tool_call_id)
@@ -108,7 +108,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)
 
     def _claim(self, caller: Caller, session: Session, new: NewCall, now_ms: int) -> Claim:
-        until = lease_until(now_ms, lease_seconds=new.lease_seconds, session_ends=session.max_expires_at)
+        until = lease_until(now_ms, lease_seconds=new.lease_seconds, max_expires_at=session.max_expires_at)
         return Claim(
             session_id=session.session_id,
             tool_call_id=new.tool_call_id,
@@ -128,7 +128,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
 
     def _begun(self, claim: Claim, new: NewCall, *, home: str) -> Begun:
         """The input is as given: it is the same."""
-        if claim.status not in SETTLED:
+        if not claim.is_settled:
             return Begun(claim=CLAIMS.as_given(claim, input=new.input), record=None)
         kept = RECORDS.as_given(kept_record(self.storage, claim), input=new.input)
         (record,) = RECORDS.opened(self.payloads, [kept], home=home)
@@ -153,7 +153,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         now_ms = self.clock.now_ms()
         # A closed session's end is fixed.
         ends = session.ttl if session.status is Status.CLOSED else session.max_expires_at
-        until = lease_until(now_ms, lease_seconds=lease_seconds, session_ends=ends)
+        until = lease_until(now_ms, lease_seconds=lease_seconds, max_expires_at=ends)
         author = author_of(caller)
 
         def judge(held: Claim | None) -> Step[Claim]:

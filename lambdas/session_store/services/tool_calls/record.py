@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
-from session_store.domain.claim import SETTLED, ClaimStatus, claim_ttl
+from session_store.domain.claim import ClaimStatus, claim_ttl
 from session_store.domain.claim_steps import begun
 from session_store.domain.identifiers import check_identifier, check_session_id
 from session_store.domain.json_values import JsonValue, digest
@@ -13,7 +13,7 @@ from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import Author, Session, author_of
 from session_store.domain.settlement import Settlement
-from session_store.domain.times import is_over, iso
+from session_store.domain.times import is_expired, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import (
     IdempotencyMismatchError,
@@ -139,14 +139,14 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         snapshot = self.storage.read_call(check_session_id(session_id), tool_call_id)
         session = self.access.authorize(caller, snapshot.session, min_version=min_version)
         claim = snapshot.claim
-        if claim is None or is_over(claim.ttl, self.clock.now_ms()):
+        if claim is None or is_expired(claim.ttl, self.clock.now_ms()):
             raise NotFoundError("There is no such tool call.")
         whole = self._whole(claim, home=session.home_region)
         self.access.slide_quietly(caller, session)
         return whole
 
     def _whole(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
-        if claim.status not in SETTLED:
+        if not claim.is_settled:
             return CLAIMS.opened(self.payloads, [claim], home=home)[0]
         return RECORDS.opened(self.payloads, [kept_record(self.storage, claim)], home=home)[0]
 

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from session_store.domain.caller import Caller
-from session_store.domain.claim import SETTLED, check_repeat
+from session_store.domain.claim import check_repeat
 from session_store.domain.session import owner_of
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.errors import (
@@ -47,7 +47,7 @@ def settled_before(
         SessionClosedError, SessionNotFoundError: ``ended``: there is none that the caller may be told of.
     """
     claim = storage.read_call(session_id, call.tool_call_id).claim
-    if claim is None or claim.owner != owner_of(caller) or claim.status not in SETTLED:
+    if claim is None or claim.owner != owner_of(caller) or not claim.is_settled:
         raise ended
     try:
         call.check_repeats(claim)

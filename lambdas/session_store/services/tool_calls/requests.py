@@ -13,7 +13,7 @@ from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import Author, Status, author_of, owner_of
 from session_store.domain.session_write import ADVANCE_STATE
-from session_store.domain.state_operations import StateOperations, checked
+from session_store.domain.state_operations import StateOperations, check_operations
 from session_store.domain.tool_call import Claim
 from session_store.errors import InvalidRequestError
 from session_store.services.claim_attempts import check_outcome
@@ -145,4 +145,4 @@ def check_end(end: CallEnd, context: Context) -> None:
     done = end.change.operations
     if done is not None:
         check_size([done.set, done.remove, done.increment, done.append])
-        checked(done, at=ADVANCE_STATE)
+        check_operations(done, at=ADVANCE_STATE)

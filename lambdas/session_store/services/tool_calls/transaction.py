@@ -5,15 +5,15 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from session_store.domain.claim import SETTLED, ClaimGuard, Step
+from session_store.domain.claim import ClaimGuard, Step
 from session_store.domain.message import Message
 from session_store.domain.payload import payload_size
-from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status, author_of, writable
+from session_store.domain.session import ANY_STATUS, WRITABLE, Session, Status, author_of, check_writable
 from session_store.domain.session_write import (
     Advance,
     Guard,
     SessionWrite,
-    closed_until,
+    closed_session_ttl,
     violation,
 )
 from session_store.domain.settlement import CallSnapshot, Settlement, settlement_token
@@ -66,7 +66,7 @@ class Settling(Struct, frozen=True, kw_only=True):
         pk = session_pk(session.session_id)
         event = self.events.of(end.caller, EVENTS[end.operation], pk=pk, at=now_ms)
         facts = {"toolCallId": held.tool_call_id, "fence": held.fence, "status": step.claim.status}
-        is_open = step.claim.status not in SETTLED
+        is_open = not step.claim.is_settled
         outcome = end.outcome
         record = None if outcome is None else self._record(end, outcome, held, step.claim, now_ms)
         write = self._write(end, session, token, now_ms)
@@ -97,7 +97,7 @@ class Settling(Struct, frozen=True, kw_only=True):
         given = end.change.messages
         if not given:
             return []
-        built = self.context.built(end.caller, writable(session), given, now_ms=now_ms)
+        built = self.context.built(end.caller, check_writable(session), given, now_ms=now_ms)
         refuse_conflicts(built, snapshot.messages)
         check_times(built, given, snapshot.messages, now_ms=now_ms)
         return [message for message in built if message.message_id not in snapshot.messages]
@@ -108,8 +108,8 @@ class Settling(Struct, frozen=True, kw_only=True):
         to = None if change.to == session.status else change.to
         if change.operations is None and to is None:
             return None
-        ends = min(closed_until(now_ms), session.max_expires_at) if to is Status.CLOSED else None
-        advance = Advance(operations=change.operations, to=to, ends=ends)
+        ends = min(closed_session_ttl(now_ms), session.max_expires_at) if to is Status.CLOSED else None
+        advance = Advance(operations=change.operations, to=to, ttl=ends)
         guard = Guard(
             now_ms=now_ms,
             owner=session.owner,

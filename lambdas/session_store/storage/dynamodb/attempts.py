@@ -1,8 +1,8 @@
-"""How often a call is made until it is answered, and what is known when it never is.
+"""Retries of a request to AWS, and what is known when none of them is answered.
 
-A request is built once by the caller and sent unchanged at every attempt. The
-client itself resends nothing, for it would hide that an answer was lost: once
-one was, no later refusal may say that nothing happened.
+The caller builds a request once; every attempt sends it unchanged. The botocore client itself retries
+nothing, because that would hide a lost response: after one, no later refusal may claim that nothing
+happened.
 """
 
 import random
@@ -26,7 +26,7 @@ from session_store.errors import OutcomeUnknownError, ThrottledError
 CONNECT_TIMEOUT: Final = 1
 READ_TIMEOUT: Final = 2
 ATTEMPT_SECONDS: Final = CONNECT_TIMEOUT + READ_TIMEOUT
-"""What one attempt may take; none is begun with less than that left of the deadline."""
+"""Longest duration of one attempt; no attempt starts with less than this left before the deadline."""
 
 ATTEMPTS: Final = 3
 CONFLICT_RETRIES: Final = 8
@@ -50,26 +50,26 @@ Answer = TypeVar("Answer")
 
 
 class Outcome(Enum):
-    """What a failed attempt tells."""
+    """What a failed attempt says about the request."""
 
-    DECIDED = auto()
-    """DynamoDB has judged the request: trying again would be judged the same."""
+    REJECTED = auto()
+    """DynamoDB evaluated and refused the request; a retry would be refused in the same way."""
 
-    MET = auto()
-    """Another write stood in the way. Nothing was done."""
+    CONFLICT = auto()
+    """Another write was in progress on the same item. Nothing was done."""
 
     BUSY = auto()
     """Throttled, or never sent. Nothing was done."""
 
     LOST = auto()
-    """No answer: it may have been done."""
+    """The response was lost: the request may have been done."""
 
-    RUNNING = auto()
-    """This very request, sent before, is still being done."""
+    IN_PROGRESS = auto()
+    """An earlier attempt of the same request is still being processed."""
 
 
-class DecidedError(Exception):
-    """The judgement, and whether an answer to an earlier attempt of the same request was lost."""
+class RejectedError(Exception):
+    """The service refused the request; ``answer_lost``: the response to an earlier attempt was lost."""
 
     def __init__(self, error: ClientError, *, answer_lost: bool) -> None:
         super().__init__()
@@ -78,21 +78,21 @@ class DecidedError(Exception):
 
 
 class Attempts(Struct, frozen=True, kw_only=True):
-    """Full jitter between attempts (*Exponential Backoff And Jitter*), all within the deadline."""
+    """Retries until the deadline, with backoff and full jitter (*Exponential Backoff And Jitter*)."""
 
     deadline: Deadline = field(default_factory=Deadline)
     sleep: Callable[[float], None] = time.sleep
     uniform: Callable[[float, float], float] = random.uniform
 
-    def made(self, call: Callable[[], Answer]) -> Answer:
-        """The answer of ``call``.
+    def call_with_retries(self, call: Callable[[], Answer]) -> Answer:
+        """The answer of ``call``, retried until it is answered, refused or out of attempts or time.
 
         Raises:
-            DecidedError: DynamoDB refuses the request itself.
-            ThrottledError: never done.
-            OutcomeUnknownError: an answer was lost, and no later one told.
+            RejectedError: the service refused the request.
+            ThrottledError: every attempt failed without effect.
+            OutcomeUnknownError: a response was lost, and no later attempt showed whether it was done.
         """
-        left = {Outcome.MET: CONFLICT_RETRIES, Outcome.RUNNING: CONFLICT_RETRIES}
+        left = {Outcome.CONFLICT: CONFLICT_RETRIES, Outcome.IN_PROGRESS: CONFLICT_RETRIES}
         others = ATTEMPTS - 1
         lost = False
         for attempt in range(2 * CONFLICT_RETRIES + ATTEMPTS):
@@ -102,9 +102,9 @@ class Attempts(Struct, frozen=True, kw_only=True):
                 return call()
             except (ClientError, BrokenConnectionError, HTTPClientError) as error:
                 outcome = outcome_of(error)
-                if outcome is Outcome.DECIDED and isinstance(error, ClientError):
-                    raise DecidedError(error, answer_lost=lost) from error
-            lost = lost or outcome in (Outcome.LOST, Outcome.RUNNING)
+                if outcome is Outcome.REJECTED and isinstance(error, ClientError):
+                    raise RejectedError(error, answer_lost=lost) from error
+            lost = lost or outcome in (Outcome.LOST, Outcome.IN_PROGRESS)
             if outcome in left:
                 left[outcome] -= 1
             else:
@@ -115,35 +115,42 @@ class Attempts(Struct, frozen=True, kw_only=True):
         raise OutcomeUnknownError if lost else ThrottledError
 
     def pause(self, attempt: int) -> None:
+        """Sleep for a random part of the backoff that follows attempt number ``attempt`` (from 0)."""
         self.sleep(self.uniform(0, min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt)))
 
 
 def outcome_of(error: Exception) -> Outcome:
-    """What a failure says about the request that failed."""
+    """Classify the failure of one attempt."""
     if not isinstance(error, ClientError):
         unsent = isinstance(error, ConnectTimeoutError | EndpointConnectionError)
         return Outcome.BUSY if unsent else Outcome.LOST
-    code = error.response.get("Error", {}).get("Code", "")
+    code = error_code(error)
     if code == "TransactionCanceledException":
         return _outcome_of_cancellation(error)
     if code in CONFLICTS:
-        return Outcome.MET
+        return Outcome.CONFLICT
     if code == _IN_PROGRESS:
-        return Outcome.RUNNING
+        return Outcome.IN_PROGRESS
     if code in _THROTTLES:
         return Outcome.BUSY
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return Outcome.LOST if status >= SERVER_ERROR else Outcome.DECIDED
+    return Outcome.LOST if status >= SERVER_ERROR else Outcome.REJECTED
 
 
 def _outcome_of_cancellation(error: ClientError) -> Outcome:
-    """A cancelled transaction did nothing; a reason beside conflict and throttling decides."""
+    """A cancelled transaction did nothing. Any reason other than a conflict or throttling rejects it."""
     codes = {reason.get("Code", "None") for reason in reasons_of(error)} - {"None"}
     if codes and codes <= CONFLICTS:
-        return Outcome.MET
-    return Outcome.BUSY if codes and codes <= _THROTTLES | CONFLICTS else Outcome.DECIDED
+        return Outcome.CONFLICT
+    return Outcome.BUSY if codes and codes <= _THROTTLES | CONFLICTS else Outcome.REJECTED
+
+
+def error_code(error: Exception) -> str:
+    """The error code of a response, without the namespace that SQS adds; empty if there is none."""
+    code = error.response.get("Error", {}).get("Code", "") if isinstance(error, ClientError) else ""
+    return code.rpartition(".")[2]
 
 
 def reasons_of(error: ClientError) -> list[dict[str, str]]:
-    """For each item of a cancelled transaction why it refused; its ``Code`` is ``None`` where it did not."""
+    """One reason for each item of a cancelled transaction; ``Code`` is ``"None"`` where it has none."""
     return error.response.get("CancellationReasons", [])  # type: ignore[return-value] # not in botocore's types

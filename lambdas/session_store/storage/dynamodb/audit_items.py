@@ -40,7 +40,7 @@ def audit_event_item(event: AuditEvent) -> Item:
 
 
 def audit_change_item(change: AuditChange) -> Item:
-    """The differences are JSON text: they are read whole, and hold keys that a map could not."""
+    """The differences are JSON text: they are read whole, and a map cannot hold all of their keys."""
     at = iso(change.at)
     stream = hashlib.sha256(change.stream.encode()).hexdigest()[:STREAM_DIGITS]
     author = {} if change.author is None else _author(change.author.principal, change.author.request_id)
@@ -67,9 +67,9 @@ def _author(principal: str, request_id: str) -> dict[str, JsonValue]:
 
 
 def _written(changes: Sequence[Difference]) -> dict[str, JsonValue]:
-    """``{"+/state/b": 1, "-/state/c": 1, "*/version": [1, 2]}``: each path once, in its order.
+    """The compact form ``{"+/state/b": 1, "-/state/c": 1, "*/version": [1, 2]}``, in path order.
 
-    Short, because a new item is told attribute by attribute: written out, a message of 1 KB takes two units.
+    A new item is audited attribute by attribute; in a longer form a message of 1 KB would take two units.
     """
     return {f"{SIGNS[each.operation]}{each.path}": _values(each) for each in changes}
 
@@ -103,7 +103,7 @@ def audit_entry_from(item: Item) -> AuditEntry:
 def _differences(written: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> tuple[Difference, ...]:
     if isinstance(written, Mapping):
         return tuple(_difference(signed, values) for signed, values in written.items())
-    # Of before the short form; such rows are there as long as the trail is kept.
+    # The form before the compact one; such items remain for as long as the trail is retained.
     return tuple(
         Difference(
             operation=Operation(each["op"]), path=each["path"], old=each.get("old"), new=each.get("new")

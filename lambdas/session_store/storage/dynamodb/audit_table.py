@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from session_store.domain.audit_event import AuditChange, AuditEntry, AuditEvent
 from session_store.domain.page import AuditPosition, Page, PageRequest
-from session_store.schema import Attribute, session_pk
+from session_store.schema import Attribute
 from session_store.storage.dynamodb.audit_items import audit_change_item, audit_entry_from, audit_event_item
 from session_store.storage.dynamodb.client import Client, ConditionFailedError
 from session_store.storage.dynamodb.codec import from_attribute, to_item
@@ -13,8 +13,9 @@ from session_store.storage.dynamodb.partition import query_partition
 
 
 class AuditTable(Struct, frozen=True, kw_only=True):
+    """The audit trail; ``client`` is that of the audit table."""
+
     client: Client
-    """Of the audit table."""
 
     def put_event(self, event: AuditEvent) -> AuditEntry | None:
         terms = Terms()
@@ -32,13 +33,10 @@ class AuditTable(Struct, frozen=True, kw_only=True):
         try:
             self.client.put(audit_change_item(change), ConditionExpression=condition, **terms.arguments())
         except ConditionFailedError:
-            # Delivered again: the key is the record's own, so what is there is this change.
+            # Delivered again: the key follows from the record, so the stored item is this change.
             return
 
-    def page(self, session_id: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
-        return self.page_of(session_pk(session_id), page)
-
-    def page_of(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
+    def page(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
         after = None if page.after is None else to_item({Attribute.PK: pk, Attribute.SK: page.after.sk})
         items, more = query_partition(
             self.client, pk, "", limit=page.limit, after=after, descending=page.descending

@@ -17,7 +17,7 @@ def checkpoint_key(session_id: str, namespace: str, checkpoint_id: str) -> Item:
 
 
 def checkpoint_item(checkpoint: Checkpoint, *, region: str) -> Item:
-    # What most have not is no attribute: it would be told in each row of the audit.
+    # Absent rather than empty: every attribute is repeated in the audit.
     optional = {A.NAMESPACE: checkpoint.namespace or None, A.PARENT_ID: checkpoint.parent_id}
     return to_item(
         {

@@ -40,7 +40,7 @@ class CheckpointTable(Struct, frozen=True, kw_only=True):
         try:
             return write_once(self.client, put, claim)
         except TransactionRefusedError as refused:
-            # Even where an answer was lost: had this been done, the claim would be there.
+            # Conclusive even if a response was lost: had this been done, the claim would exist.
             return checkpoint_from(refused.held[WRITE] or {})
 
     def read_claim(self, key_hash: str) -> KeyClaim | None:
@@ -75,6 +75,8 @@ class CheckpointTable(Struct, frozen=True, kw_only=True):
             after=None if after is None else checkpoint_key(session_id, namespace, after.checkpoint_id),
             descending=page.descending,
         )
-        found = tuple(map(checkpoint_from, items))
-        last = CheckpointPosition(checkpoint_id=found[-1].checkpoint_id) if more and found else None
-        return Page(items=found, next=last)
+        checkpoints = tuple(map(checkpoint_from, items))
+        last = (
+            CheckpointPosition(checkpoint_id=checkpoints[-1].checkpoint_id) if more and checkpoints else None
+        )
+        return Page(items=checkpoints, next=last)

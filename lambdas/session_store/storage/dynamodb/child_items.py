@@ -1,7 +1,7 @@
 """The children of a session as items of the table, and back.
 
-What nothing changes in place (message contents, tool inputs and outcomes) is a payload,
-``payload_attributes``. A session's state is a map, for its keys are updated one by one.
+Values that are never changed in place (message contents, tool inputs and outcomes) are payloads, see
+``payload_attributes``. A session's state is a map, because its keys are updated one by one.
 """
 
 from typing import Final
@@ -78,7 +78,7 @@ def claim_item(claim: Claim, *, region: str) -> Item:
             A.TOOL_CALL_ID: claim.tool_call_id,
             A.TOOL_NAME: claim.tool_name,
             **lease_attributes(claim),
-            **open_input(claim.status, claim.input),
+            **open_input(claim),
             A.HOME_REGION: region,
             A.WRITE_REGION: region,
         }

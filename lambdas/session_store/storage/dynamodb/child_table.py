@@ -1,7 +1,7 @@
-"""The children of an ended session in DynamoDB, and how far their erasure is."""
+"""The child items of an ended session in DynamoDB, and the progress of erasing them."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -19,23 +19,20 @@ BATCH: Final = 25
 class ChildTable(Struct, frozen=True, kw_only=True):
     client: Client
     audit: Client
-    """Of the audit table, which has no stream: how far an erasure is, is no change to tell of."""
+    """Client of the audit table, which has no stream: the progress itself must not be audited."""
 
     def first(self, session_id: str, *, limit: int) -> Sequence[str]:
         terms = Terms()
-        arguments: dict[str, Any] = {
-            "KeyConditionExpression": is_equal(terms, A.PK, session_pk(session_id)),
-            "ProjectionExpression": terms.name(A.SK),
-            "ConsistentRead": True,
-            "Limit": limit,
+        pages = self.client.pages(
+            KeyConditionExpression=is_equal(terms, A.PK, session_pk(session_id)),
+            ProjectionExpression=terms.name(A.SK),
+            ConsistentRead=True,
+            Limit=limit,
             **terms.arguments(),
-        }
-        while True:
-            items, last = self.client.query(**arguments)
-            children = [sk for sk in (from_attribute(item[A.SK]) for item in items) if sk != SESSION_SK]
-            if children or last is None:
-                return children
-            arguments["ExclusiveStartKey"] = last
+        )
+        sort_keys = ([from_attribute(item[A.SK]) for item in items] for items in pages)
+        children = ([sk for sk in page if sk != SESSION_SK] for page in sort_keys)
+        return next(filter(None, children), [])
 
     def erase(self, session_id: str, sks: Sequence[str]) -> None:
         pk = session_pk(session_id)

@@ -1,9 +1,10 @@
-"""The calls to DynamoDB that the store makes, and what their refusals mean.
+"""The calls to DynamoDB that the store makes, and the meaning of their refusals.
 
-Everything that decides goes through the plain client, consistently.
+Every deciding read is consistent, and goes to DynamoDB itself rather than to a cache.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -18,24 +19,28 @@ from session_store.errors import (
     ThrottledError,
     UnfinishedError,
 )
-from session_store.storage.dynamodb.attempts import CONFLICTS, Attempts, DecidedError, reasons_of
+from session_store.storage.dynamodb.attempts import CONFLICTS, Attempts, RejectedError, reasons_of
 from session_store.storage.dynamodb.codec import ITEM_LIMIT, Item
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
-    from mypy_boto3_dynamodb.type_defs import BatchGetItemOutputTypeDef, BatchWriteItemOutputTypeDef
+    from mypy_boto3_dynamodb.type_defs import (
+        BatchGetItemOutputTypeDef,
+        BatchWriteItemOutputTypeDef,
+        QueryOutputTypeDef,
+    )
 
 BATCHES: Final = 8
-"""How often what a batch left out is asked for again."""
+"""Requests for one batch at most: DynamoDB may leave items unprocessed."""
 
 Answer = TypeVar("Answer")
 
 
 class ConditionFailedError(Exception):
-    """A write's condition did not hold; ``item`` is what was there, if anything was.
+    """A write's condition did not hold; ``item`` is the stored item, if there is one.
 
-    ``answer_lost``: the request was sent before, and its answer lost, so what is
-    there may be its own work with another write on top.
+    ``answer_lost``: the response to an earlier attempt was lost, so the stored item may be the work of this
+    request, or that of another write on top of it.
     """
 
     def __init__(self, item: Item | None, *, answer_lost: bool) -> None:
@@ -45,26 +50,26 @@ class ConditionFailedError(Exception):
 
 
 class TransactionRefusedError(Exception):
-    """Conditions did not hold: ``held`` says for each item that refused, by position, what was there.
+    """Conditions of a transaction did not hold: ``held`` has the stored item at each position that refused.
 
-    ``met``: the positions of items that another write was at work on, and that were not judged.
+    ``conflicting``: positions of items with another write in progress, whose conditions were not evaluated.
     """
 
     def __init__(
-        self, held: Mapping[int, Item | None], *, answer_lost: bool, met: frozenset[int] = frozenset()
+        self, held: Mapping[int, Item | None], *, answer_lost: bool, conflicting: frozenset[int] = frozenset()
     ) -> None:
         super().__init__()
         self.held = held
-        self.met = met
+        self.conflicting = conflicting
         self.answer_lost = answer_lost
 
 
 class TokenUsedError(Exception):
-    """Another request was sent under the token of this one, and is done or being done."""
+    """Another request with the same token was sent before, and is done or in progress."""
 
 
 class Client(Struct, frozen=True, kw_only=True):
-    """One table's calls. ``dynamodb`` is a low-level client with timeouts set that resends nothing."""
+    """Calls to one table. ``dynamodb`` is a low-level client with timeouts and without retries of its own."""
 
     dynamodb: "DynamoDBClient"
     table: str
@@ -77,18 +82,18 @@ class Client(Struct, frozen=True, kw_only=True):
         return answer.get("Item")
 
     def get_all(self, keys: Sequence[Item], *, only: Sequence[str] = ()) -> list[Item]:
-        """Up to 100 items, read consistently, whole or some attributes of each.
+        """Up to 100 items, read consistently; ``only``: the attributes to read, all by default.
 
-        What DynamoDB leaves out is asked for again.
+        Keys that DynamoDB leaves unprocessed are requested again.
         """
-        found: list[Item] = []
+        items: list[Item] = []
         pending: list[Item] = list(keys)
         for attempt in range(BATCHES):
             answer = self._read(partial(self._get_batch, pending, only))
-            found.extend(answer["Responses"].get(self.table, []))
+            items.extend(answer["Responses"].get(self.table, []))
             pending = list(answer.get("UnprocessedKeys", {}).get(self.table, {"Keys": []})["Keys"])
             if not pending:
-                return found
+                return items
             self.attempts.pause(attempt)
         raise ThrottledError
 
@@ -100,15 +105,44 @@ class Client(Struct, frozen=True, kw_only=True):
             request[self.table]["ExpressionAttributeNames"] = names
         return self.dynamodb.batch_get_item(RequestItems=request)
 
-    def query(self, **arguments: Any) -> tuple[list[Item], Item | None]:  # noqa: ANN401 - botocore's own
-        """One page, and the key that the next one starts after (None at the end)."""
-        answer = self._read(lambda: self.dynamodb.query(TableName=self.table, **arguments))
+    def query(
+        self,
+        *,
+        start: Item | None = None,
+        **arguments: Any,  # noqa: ANN401 - botocore's own
+    ) -> tuple[list[Item], Item | None]:
+        """One page after the key ``start``, and the key to start the next one after; None at the end."""
+        answer = self._read(partial(self._query_page, start, arguments))
         return answer["Items"], answer.get("LastEvaluatedKey")
 
-    def count(self, **arguments: Any) -> tuple[int, Item | None]:  # noqa: ANN401 - botocore's own
-        """How many items of one page there are, and the key that the next one starts after."""
-        answer = self._read(lambda: self.dynamodb.query(TableName=self.table, Select="COUNT", **arguments))
+    def pages(
+        self,
+        *,
+        most: int | None = None,
+        **arguments: Any,  # noqa: ANN401 - botocore's own
+    ) -> Iterator[list[Item]]:
+        """The pages of a query, each read as it is asked for, ``most`` at most; empty ones are skipped."""
+        start: Item | None = None
+        for _ in itertools.count() if most is None else range(most):
+            items, start = self.query(start=start, **arguments)
+            if items:
+                yield items
+            if start is None:
+                return
+
+    def count(
+        self,
+        *,
+        start: Item | None = None,
+        **arguments: Any,  # noqa: ANN401 - botocore's own
+    ) -> tuple[int, Item | None]:
+        """As ``query``, with the number of items in the place of the items."""
+        answer = self._read(partial(self._query_page, start, {**arguments, "Select": "COUNT"}))
         return answer["Count"], answer.get("LastEvaluatedKey")
+
+    def _query_page(self, start: Item | None, arguments: Mapping[str, Any]) -> "QueryOutputTypeDef":
+        after: dict[str, Any] = {} if start is None else {"ExclusiveStartKey": start}
+        return self.dynamodb.query(TableName=self.table, **arguments, **after)
 
     def put(self, item: Item, **condition: Any) -> None:  # noqa: ANN401 - botocore's own
         self._write(
@@ -121,11 +155,11 @@ class Client(Struct, frozen=True, kw_only=True):
         )
 
     def replace(self, item: Item) -> None:
-        """Put the item whatever is there."""
+        """Put the item unconditionally."""
         self._write(lambda: self.dynamodb.put_item(TableName=self.table, Item=item))
 
     def update(self, key: Item, **arguments: Any) -> Item:  # noqa: ANN401 - botocore's own
-        """The whole item after the update."""
+        """Update an item; returns all of it after the update."""
         answer = self._write(
             lambda: self.dynamodb.update_item(
                 TableName=self.table,
@@ -138,7 +172,7 @@ class Client(Struct, frozen=True, kw_only=True):
         return answer["Attributes"]
 
     def delete_all(self, keys: Sequence[Item]) -> None:
-        """Delete up to 25 items, there or not; what DynamoDB leaves undone is asked for again.
+        """Delete up to 25 items, whether or not they exist; unprocessed ones are requested again.
 
         Raises:
             UnfinishedError: some are left.
@@ -150,28 +184,28 @@ class Client(Struct, frozen=True, kw_only=True):
             if not pending:
                 return
             self.attempts.pause(attempt)
-        raise UnfinishedError("DynamoDB took not all of a batch")
+        raise UnfinishedError("DynamoDB did not process all of a batch")
 
     def _write_batch(self, requests: list[Any]) -> "BatchWriteItemOutputTypeDef":
         return self.dynamodb.batch_write_item(RequestItems={self.table: requests})
 
     def transact(self, items: Sequence[Any], *, token: str) -> None:
-        """All the items or none. The token makes a repeated request the same request, for ten minutes."""
+        """Write all items or none. A repeated token makes a retry the same request, for ten minutes."""
         self._write(lambda: self.dynamodb.transact_write_items(TransactItems=items, ClientRequestToken=token))
 
     def _read(self, call: Callable[[], Answer]) -> Answer:
         try:
-            return self.attempts.made(call)
-        except DecidedError as decided:
-            raise decided.error from decided
+            return self.attempts.call_with_retries(call)
+        except RejectedError as rejected:
+            raise rejected.error from rejected
         except OutcomeUnknownError as error:
-            raise ThrottledError("The database did not answer in time.") from error
+            raise ThrottledError("The database did not answer in time; nothing was done.") from error
 
     def _write(self, call: Callable[[], Answer]) -> Answer:
         try:
-            return self.attempts.made(call)
-        except DecidedError as decided:
-            raise _meaning(decided.error, answer_lost=decided.answer_lost) from decided.error
+            return self.attempts.call_with_retries(call)
+        except RejectedError as rejected:
+            raise _meaning(rejected.error, answer_lost=rejected.answer_lost) from rejected.error
 
 
 def _meaning(error: ClientError, *, answer_lost: bool) -> Exception:
@@ -189,7 +223,7 @@ def _meaning(error: ClientError, *, answer_lost: bool) -> Exception:
 
 
 def _cancellation(error: ClientError, *, answer_lost: bool) -> Exception:
-    """What the items of a cancelled transaction say: a failed condition first, else validation."""
+    """The error of a cancelled transaction: its failed conditions, or else a validation error."""
     reasons: list[Mapping[str, Any]] = list(reasons_of(error))
     held = {
         position: reason.get("Item")
@@ -197,17 +231,17 @@ def _cancellation(error: ClientError, *, answer_lost: bool) -> Exception:
         if reason.get("Code") == "ConditionalCheckFailed"
     }
     if held:
-        met = {position for position, reason in enumerate(reasons) if reason.get("Code") in CONFLICTS}
-        return TransactionRefusedError(held, answer_lost=answer_lost, met=frozenset(met))
+        conflicting = {position for position, reason in enumerate(reasons) if reason.get("Code") in CONFLICTS}
+        return TransactionRefusedError(held, answer_lost=answer_lost, conflicting=frozenset(conflicting))
     meanings = (_validation(reason.get("Message") or "") for reason in reasons)
     return next((meaning for meaning in meanings if meaning), error)
 
 
 def _validation(message: str) -> StoreError | None:
-    """The two refusals of a value that only the stored item can cause."""
+    """The validation errors that depend on the stored item: its size, and a sum out of range."""
     lowered = message.lower()
     if "item size" in lowered and "exceeded" in lowered:
-        return PayloadTooLargeError("The item would pass DynamoDB's limit.", limit=ITEM_LIMIT)
+        return PayloadTooLargeError("The item would exceed DynamoDB's limit.", limit=ITEM_LIMIT)
     if "number overflow" in lowered or "number underflow" in lowered or "significant digits" in lowered:
         return InvalidRequestError("The sum is out of range", path="$.increment")
     return None

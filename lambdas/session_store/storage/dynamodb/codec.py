@@ -1,4 +1,4 @@
-"""Values as DynamoDB's attribute values, exactly, and how large they are."""
+"""JSON values as exact DynamoDB attribute values, and their sizes."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -10,7 +10,7 @@ ITEM_LIMIT: Final = 400 * 1024
 """Bytes of an item, names included (*Service, account, and table quotas*, "Items")."""
 
 AttributeValue = Any
-"""``{"S": ...}`` and so on; botocore's own type for it is as wide."""
+"""``{"S": ...}`` and so on; botocore's own type is as wide."""
 
 Item = dict[str, AttributeValue]
 
@@ -32,12 +32,12 @@ def to_attribute(value: JsonValue) -> AttributeValue:
             return {"L": [to_attribute(entry) for entry in value]}
         case Mapping():
             return {"M": {key: to_attribute(entry) for key, entry in value.items()}}
-    message = f"{type(value).__name__} is no JSON value"
+    message = f"{type(value).__name__} is not a JSON value"
     raise TypeError(message)
 
 
 def from_attribute(attribute: AttributeValue) -> JsonValue:
-    """The JSON value that ``to_attribute`` took."""
+    """The JSON value of an attribute value that ``to_attribute`` made."""
     ((kind, value),) = attribute.items()
     match kind:
         case "S" | "BOOL":
@@ -73,7 +73,7 @@ def from_item(item: Item) -> dict[str, JsonValue]:
 
 
 def item_size(item: Item) -> int:
-    """Bytes that DynamoDB counts for an item (*DynamoDB item sizes and formats*): names and values."""
+    """Bytes that DynamoDB counts for an item, names included (*DynamoDB item sizes and formats*)."""
     return sum(len(name.encode()) + _size(value) for name, value in item.items())
 
 
@@ -92,6 +92,6 @@ def _size(attribute: AttributeValue) -> int:
 
 
 def _number_size(text: str) -> int:
-    """About one byte for two significant digits, one more, and one for a minus sign."""
+    """About one byte for every two significant digits, one more, and one for a minus sign."""
     digits = "".join(map(str, Decimal(text).as_tuple().digits)).strip("0")
     return (len(digits) + 1) // 2 + 1 + text.startswith("-")

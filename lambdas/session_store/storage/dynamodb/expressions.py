@@ -1,7 +1,6 @@
-"""Condition and update expressions: each clause is named once and composed.
+"""Condition and update expressions, composed of named clauses.
 
-``Terms`` gathers the placeholders of one expression set, so that no value and no
-reserved word is ever spelled into an expression.
+``Terms`` collects the placeholders of one request, so that no expression contains a value or a reserved word.
 """
 
 from typing import Any, Final
@@ -21,7 +20,7 @@ A: Final = Attribute
 
 
 class Terms:
-    """Placeholders: ``#name`` for attributes, ``#0`` for state keys, ``:0`` for values."""
+    """Placeholders of one request: ``#name`` for attributes, ``#0`` for state keys, ``:0`` for values."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
@@ -42,7 +41,7 @@ class Terms:
         return placeholder
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of a DynamoDB call that go with the expressions."""
+        """The arguments of a DynamoDB call that define the placeholders."""
         arguments: dict[str, Any] = {}
         if self._names:
             arguments["ExpressionAttributeNames"] = self._names
@@ -52,7 +51,7 @@ class Terms:
 
 
 def conditional_put(item: Item, *, table: str, terms: Terms, condition: str) -> dict[str, Any]:
-    """An item of a transaction. A refusal brings what was there (``TransactionRefusedError.held``)."""
+    """A put of a transaction under a condition. A refusal returns the stored item."""
     return {
         "Put": {
             "TableName": table,
@@ -65,7 +64,7 @@ def conditional_put(item: Item, *, table: str, terms: Terms, condition: str) -> 
 
 
 def unconditional_put(item: Item, *, table: str) -> dict[str, Any]:
-    """An item of a transaction, whatever is there."""
+    """A put of a transaction without a condition."""
     return {"Put": {"TableName": table, "Item": item}}
 
 
@@ -78,7 +77,7 @@ def is_equal(terms: Terms, attribute: Attribute, value: JsonValue) -> str:
 
 
 def is_absent(terms: Terms, now_ms: int | None = None) -> str:
-    """No such item, or one that is expired at ``now_ms``, where that counts as none."""
+    """There is no such item, or, if ``now_ms`` is given, one that has expired by then."""
     absent = f"attribute_not_exists({terms.name(A.PK)})"
     if now_ms is None:
         return absent
@@ -90,14 +89,14 @@ def is_alive(terms: Terms, now_ms: int) -> str:
 
 
 def is_admitted(terms: Terms, guard: ClaimGuard) -> str:
-    """What the guard of a claim asks for (``domain.claim.admits``)."""
+    """The guard of a claim, as ``domain.claim.admits`` evaluates it."""
     if guard.fence is None:
         return is_absent(terms, guard.now_ms)
-    return all_of(is_alive(terms, guard.now_ms), stands_as(terms, guard))
+    return all_of(is_alive(terms, guard.now_ms), matches_guard(terms, guard))
 
 
-def stands_as(terms: Terms, guard: ClaimGuard) -> str:
-    """It has the status, the fence and, where that decides, the lease that the guard names."""
+def matches_guard(terms: Terms, guard: ClaimGuard) -> str:
+    """The item has the status and, where the guard names them, the fence and the lease."""
     clauses = [is_equal(terms, A.CLAIM_STATUS, guard.status)]
     if guard.fence is not None:
         clauses.append(is_fenced_by(terms, guard.fence))
@@ -143,7 +142,7 @@ def ends_by(terms: Terms, ttl: int) -> str:
 
 
 def is_new(terms: Terms, operation_id: str) -> str:
-    """The last write was another operation: a resent one is refused, and then recognised as done."""
+    """The last write was another operation: a retry of a write that was done is refused, then recognised."""
     return f"{terms.name(A.LAST_WRITE)} <> {terms.value(operation_id)}"
 
 
@@ -179,7 +178,7 @@ def may_mark(terms: Terms, mark: ExpiryMark) -> str:
 
 
 class Update:
-    """An update expression and the type clauses that its parts need."""
+    """An update expression, and the type clauses that its operations need."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms

@@ -39,7 +39,7 @@ def free_claim_item(claim: FreeClaim) -> Item:
             A.SK: CLAIM_SK,
             A.ENTITY: Entity.FREE_CLAIM,
             **lease_attributes(claim),
-            A.RETAIN: claim.retain,
+            A.RETAIN_SECONDS: claim.retain_seconds,
             A.INPUT: payload_attribute(claim.input),
             **_outcome(claim),
             A.HOME_REGION: claim.region,
@@ -63,7 +63,7 @@ def free_claim_from(item: Item) -> FreeClaim:
     return FreeClaim(
         key_hash=str(stored[A.PK]).removeprefix(CLAIM_PK_PREFIX),
         region=stored[A.HOME_REGION],
-        retain=stored[A.RETAIN],
+        retain_seconds=stored[A.RETAIN_SECONDS],
         input=payload_from(stored[A.INPUT]),
         output=payload_from(stored.get(A.OUTPUT, NULL)),
         error=payload_from(stored.get(A.ERROR, NULL)),

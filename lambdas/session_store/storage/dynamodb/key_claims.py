@@ -61,7 +61,7 @@ def key_claim_from(item: Item) -> KeyClaim:
 
 
 def key_claim_put(claim: KeyClaim, *, table: str) -> dict[str, Any]:
-    """The claim as an item of a transaction: where the key is free, or was so long ago that it is again."""
+    """The claim as a put of a transaction, if the key is free or its claim has expired."""
     terms = Terms()
     condition = is_absent(terms, claim.started_at)
     return conditional_put(key_claim_item(claim), table=table, terms=terms, condition=condition)

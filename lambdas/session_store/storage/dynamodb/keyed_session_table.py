@@ -1,4 +1,4 @@
-"""Sessions in DynamoDB under idempotency keys: a write and its claim are one transaction."""
+"""Session writes under idempotency keys in DynamoDB: a write and its claim are one transaction."""
 
 from msgspec import Struct
 
@@ -31,6 +31,6 @@ class KeyedSessionTable(Struct, frozen=True, kw_only=True):
         try:
             return write_once(self.client, update, claim)
         except TransactionRefusedError as refused:
-            there = session_or_none(refused.held[WRITE])
+            session = session_or_none(refused.held[WRITE])
             lost = refused.answer_lost
-            raise refused_transaction(there, write.guard, write.change, answer_lost=lost) from refused
+            raise refused_transaction(session, write.guard, write.change, answer_lost=lost) from refused

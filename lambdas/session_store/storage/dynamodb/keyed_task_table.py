@@ -1,4 +1,4 @@
-"""New tasks in DynamoDB under idempotency keys."""
+"""New tasks under idempotency keys in DynamoDB."""
 
 from msgspec import Struct
 

@@ -1,12 +1,13 @@
-"""What every claim under a lease has in its item, and back, and how one is written."""
+"""The attributes that every claim under a lease has, and guarded writes of claims."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from session_store.domain.claim import SETTLED, ClaimGuard, ClaimStatus, ClaimT, LeasedClaim
+from session_store.domain.claim import ClaimGuard, ClaimStatus, ClaimT, LeasedClaim
 from session_store.domain.json_values import JsonValue
 from session_store.domain.payload import StoredPayload
 from session_store.domain.times import from_iso, iso
+from session_store.domain.tool_call import Claim
 from session_store.ports import Refused
 from session_store.schema import Attribute
 from session_store.storage.dynamodb.client import Client, ConditionFailedError
@@ -30,7 +31,7 @@ LEASE_ATTRIBUTES: Final = (
     A.TTL,
     A.UPDATED_BY,
 )
-"""What ``lease_from`` reads."""
+"""The attributes that ``lease_from`` reads."""
 
 
 def lease_attributes(claim: LeasedClaim) -> dict[str, JsonValue]:
@@ -75,9 +76,9 @@ def put_guarded(
     clause: Callable[[Terms, ClaimGuard], str],
     read: Callable[[Item], ClaimT],
 ) -> Refused[ClaimT] | None:
-    """As ``ports.ToolCallStorage.put``; ``clause`` is what the guard asks for, ``read`` the way back.
+    """As ``ports.ToolCallStorage.put``. ``clause`` makes the guard's condition, ``read`` decodes an item.
 
-    Who is refused by the very item that it wrote has written it: an answer was lost.
+    A refusal by the very item to write means that it was written before, and the response was lost.
     """
     terms = Terms()
     condition = clause(terms, guard)
@@ -90,14 +91,14 @@ def put_guarded(
     return None
 
 
-def open_input(status: ClaimStatus, value: JsonValue | StoredPayload) -> Mapping[str, JsonValue]:
-    """The input while the work goes on: whoever finishes it does not send it again.
+def open_input(claim: Claim) -> Mapping[str, JsonValue]:
+    """The input of a call that is in progress, for its record: the request that ends it does not repeat it.
 
     A settled claim is small: its record has the input.
     """
-    return {} if status in SETTLED else {A.INPUT: payload_attribute(value)}
+    return {} if claim.is_settled else {A.INPUT: payload_attribute(claim.input)}
 
 
 def open_input_from(stored: Attributes) -> JsonValue | StoredPayload:
-    """Null where there is none."""
+    """The input that ``open_input`` wrote; None if the claim is settled."""
     return payload_from(stored[A.INPUT]) if A.INPUT in stored else None

@@ -17,7 +17,7 @@ A: Final = Attribute
 
 
 def message_put(message: Message, *, table: str, region: str) -> dict[str, Any]:
-    """The message as an item of a transaction, where its id is free."""
+    """The message as a put of a transaction, if its id is free."""
     terms = Terms()
     condition = is_absent(terms, message.appended_at)
     return conditional_put(
@@ -50,8 +50,8 @@ class MessageTable(Struct, frozen=True, kw_only=True):
 
     def read_all(self, session_id: str, message_ids: Sequence[str]) -> dict[str, Message]:
         keys = [message_key(session_id, message_id) for message_id in message_ids]
-        found = (message_from(item) for item in self.client.get_all(keys))
-        return {message.message_id: message for message in found}
+        messages = (message_from(item) for item in self.client.get_all(keys))
+        return {message.message_id: message for message in messages}
 
     def page(self, session_id: str, page: PageRequest[MessagePosition]) -> Page[Message, MessagePosition]:
         after = None if page.after is None else message_key(session_id, page.after.message_id)

@@ -1,4 +1,4 @@
-"""What every item carries: whose it is and who wrote it."""
+"""Attributes that items share: the session, the owner and the author."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,7 +13,7 @@ Attributes = Mapping[str, Any]
 
 
 def session_id_of(item: Attributes) -> str:
-    """Minted ids hold nothing that a key escapes."""
+    """The session id in the partition key; minted ids contain nothing that keys escape."""
     return str(item[A.PK]).removeprefix(SESSION_PK_PREFIX)
 
 

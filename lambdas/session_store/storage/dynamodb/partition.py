@@ -1,4 +1,4 @@
-"""One kind of child of a session, read a page at a time."""
+"""Pages of the items in one partition, such as one kind of a session's child items."""
 
 from typing import Any, Final
 
@@ -10,23 +10,22 @@ from session_store.storage.dynamodb.expressions import Terms, all_of, is_equal
 
 A: Final = Attribute
 PAGE_BYTES: Final = 1_200_000
-"""What the items of a page have at most, with the payloads that they refer to, the first one apart.
+"""Largest total size of a page's items and of the payloads that they refer to, unless it has one item only.
 
-Lambda answers with 6 MB at most, and the body is a JSON string in there: each quote
-and backslash of a payload takes two bytes. So a page makes 2.5 MB at most, a single
-item's payloads among them, which have 1 MiB together; beside it a session of 400 KB,
-whose texts are stored unescaped, makes 2.9 MB where they are control characters, of
-seven bytes each.
+A Lambda response is limited to 6 MB, and the body is a JSON string inside it, in which each quote and
+backslash of a payload takes two bytes. A page therefore makes 2.5 MB at most; the payloads of a single item
+have 1 MiB together. A session of 400 KB beside it stores its text unescaped, and makes 2.9 MB at worst:
+control characters take seven bytes each.
 """
 
 
 def query_partition(
     client: Client, pk: str, prefix: str, *, limit: int, after: Item | None, descending: bool = False
 ) -> tuple[list[Item], bool]:
-    """Up to ``limit`` items whose sort key starts with ``prefix``, consistently, and whether there are more.
+    """Up to ``limit`` items whose sort key starts with ``prefix``, and whether there are more.
 
-    An empty prefix is every item of the partition.
-    DynamoDB ends a page at 1 MB; pages are joined until the limit or ``PAGE_BYTES`` is reached.
+    They are read consistently. An empty prefix matches the whole partition. DynamoDB ends a page at 1 MB;
+    pages are joined until the limit or ``PAGE_BYTES`` is reached.
     """
     terms = Terms()
     keys = is_equal(terms, A.PK, pk)
@@ -42,11 +41,9 @@ def query_partition(
     size = 0
     start = after
     while True:
-        if start is not None:
-            arguments["ExclusiveStartKey"] = start
-        found, start = client.query(**arguments, Limit=limit - len(items))
-        for item in found:
-            size += _carried(item)
+        page, start = client.query(start=start, **arguments, Limit=limit - len(items))
+        for item in page:
+            size += _answer_size(item)
             if items and size > PAGE_BYTES:
                 return items, True
             items.append(item)
@@ -54,7 +51,7 @@ def query_partition(
             return items, start is not None
 
 
-def _carried(item: Item) -> int:
-    """Bytes that an item brings into an answer: its own, and those of its payloads that lie elsewhere."""
-    told = (item[name]["M"] for name in PAYLOADS if "M" in item.get(name, {}))
-    return item_size(item) + sum(int(each[BYTES]["N"]) for each in told)
+def _answer_size(item: Item) -> int:
+    """Bytes that an item adds to an answer: its own, and those of its payloads in S3."""
+    references = (item[name]["M"] for name in PAYLOADS if "M" in item.get(name, {}))
+    return item_size(item) + sum(int(each[BYTES]["N"]) for each in references)

@@ -15,7 +15,7 @@ A: Final = Attribute
 
 
 def shard_of(session_id: str, shards: int) -> int:
-    """Which shard of the status/ttl index a session lies in."""
+    """The shard of the status/ttl index that a session is in."""
     return fnv1a_32(session_id) % shards
 
 
@@ -24,7 +24,7 @@ def metadata_key(session_id: str) -> Item:
 
 
 def session_item(session: Session, *, shards: int) -> Item:
-    # Without a mark the attribute is absent: most sessions never have one.
+    # Absent without a mark: most sessions never have one.
     mark: dict[str, JsonValue] = {} if session.warned_ttl is None else {A.WARNED_TTL: session.warned_ttl}
     return to_item(
         {
@@ -105,6 +105,6 @@ def expiring_from(item: Item) -> ExpiringSession:
 
 
 def owned_position_from(key: Item) -> OwnedPosition:
-    """Where the owner index stopped."""
+    """The position at which a query of the owner index stopped."""
     stored = from_item(key)
     return OwnedPosition(created_at=from_iso(stored[A.CREATED_AT]), session_id=session_id_of(stored))

@@ -1,4 +1,4 @@
-"""Lists of sessions, each served by an index."""
+"""Lists and counts of sessions, each served by an index."""
 
 import heapq
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ A: Final = Attribute
 
 
 class SessionLists(Struct, frozen=True, kw_only=True):
-    """``shards`` is the number of partitions that one status has in the status/ttl index."""
+    """The lists; ``shards`` is how many partitions one status has in the status/ttl index."""
 
     client: Client
     shards: int
@@ -44,9 +44,8 @@ class SessionLists(Struct, frozen=True, kw_only=True):
         if status is not None:
             wanted = is_equal(terms, A.STATUS, status)
             arguments["FilterExpression"] = all_of(arguments["FilterExpression"], wanted)
-        if page.after is not None:
-            arguments["ExclusiveStartKey"] = _owned_key(owner, page.after)
-        items, last = self.client.query(**arguments, **terms.arguments())
+        start = None if page.after is None else _owned_key(owner, page.after)
+        items, last = self.client.query(start=start, **arguments, **terms.arguments())
         after = None if last is None else owned_position_from(last)
         return Page(items=tuple(summary_from(item) for item in items), next=after)
 
@@ -71,7 +70,7 @@ class SessionLists(Struct, frozen=True, kw_only=True):
         for session in items:
             position = ShardPosition(ttl=session.ttl, session_id=session.session_id)
             consumed[shard_of(session.session_id, self.shards)] = position
-        more = len(merged) > page.limit or any(goes_on for _, goes_on in shards)
+        more = len(merged) > page.limit or any(unread for _, unread in shards)
         return Page(items=items, next=ExpiringPosition(shards=consumed) if more else None)
 
     def _shard(
@@ -83,7 +82,7 @@ class SessionLists(Struct, frozen=True, kw_only=True):
         limit: int,
         after: ShardPosition | None,
     ) -> tuple[list[ExpiringSession], bool]:
-        """The next sessions of one shard, in the index's own order, and whether there are more."""
+        """The next sessions of one shard in index order, and whether there are more."""
         earliest, latest = between
         terms = Terms()
         keys = all_of(
@@ -91,41 +90,44 @@ class SessionLists(Struct, frozen=True, kw_only=True):
             is_equal(terms, A.SHARD, shard),
             f"{terms.name(A.TTL)} BETWEEN {terms.value(earliest)} AND {terms.value(latest)}",
         )
-        arguments: dict[str, Any] = {
-            "IndexName": STATUS_TTL_INDEX.name,
-            "KeyConditionExpression": keys,
-            "Limit": limit,
-        }
-        if after is not None and after.ttl >= earliest:
-            arguments["ExclusiveStartKey"] = to_item(
-                {
-                    A.STATUS: status,
-                    A.SHARD: shard,
-                    A.TTL: after.ttl,
-                    A.PK: session_pk(after.session_id),
-                    A.SK: SESSION_SK,
-                }
-            )
         if after is not None and after.ttl > latest:
-            # Another process's clock ran ahead: what it consumed lies past this range.
+            # A process whose clock was ahead wrote the cursor: it is past this range.
             return [], False
-        items, last = self.client.query(**arguments, **terms.arguments())
+        items, last = self.client.query(
+            # DynamoDB refuses a start key outside the key condition.
+            start=None if after is None or after.ttl < earliest else _status_key(status, shard, after),
+            IndexName=STATUS_TTL_INDEX.name,
+            KeyConditionExpression=keys,
+            Limit=limit,
+            **terms.arguments(),
+        )
         return [expiring_from(item) for item in items], last is not None
 
     def count_living(self, status: Status, *, region: str, now_ms: int) -> Iterator[int]:
-        """A page of each shard in turn: one partition after the other would each be read at full speed."""
+        """Counts page by page, from each shard in turn, so that no partition is read at full speed."""
         after: dict[int, Item | None] = dict.fromkeys(range(self.shards))
         while after:
             for shard, start in list(after.items()):
                 counted, last = self.client.count(
-                    **_living(status, shard, region=region, now_ms=now_ms),
-                    **({} if start is None else {"ExclusiveStartKey": start}),
+                    start=start, **_living(status, shard, region=region, now_ms=now_ms)
                 )
                 yield counted
                 if last is None:
                     del after[shard]
                 else:
                     after[shard] = last
+
+
+def _status_key(status: Status, shard: int, position: ShardPosition) -> Item:
+    return to_item(
+        {
+            A.STATUS: status,
+            A.SHARD: shard,
+            A.TTL: position.ttl,
+            A.PK: session_pk(position.session_id),
+            A.SK: SESSION_SK,
+        }
+    )
 
 
 def _living(status: Status, shard: int, *, region: str, now_ms: int) -> dict[str, Any]:

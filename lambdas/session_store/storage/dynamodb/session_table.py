@@ -1,16 +1,20 @@
 """Sessions in DynamoDB."""
 
+from collections.abc import Iterator
 from typing import Final
+
+from msgspec import Struct
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.expiry_mark import ExpiryMark
-from session_store.domain.session import Session, Status
+from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest
+from session_store.domain.session import ExpiringSession, Owner, Session, SessionSummary, Status
 from session_store.domain.session_write import (
     Guard,
     SessionWrite,
     Transition,
     already_done,
-    closed_until,
+    closed_session_ttl,
     violation,
 )
 from session_store.domain.slide import Slide
@@ -18,7 +22,7 @@ from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, SessionNotFoundError, ThrottledError
 from session_store.schema import Attribute
 from session_store.storage.dynamodb.audit_items import audit_event_item
-from session_store.storage.dynamodb.client import ConditionFailedError, TransactionRefusedError
+from session_store.storage.dynamodb.client import Client, ConditionFailedError, TransactionRefusedError
 from session_store.storage.dynamodb.expressions import (
     Terms,
     Update,
@@ -45,8 +49,12 @@ from session_store.storage.dynamodb.session_updates import (
 A: Final = Attribute
 
 
-class SessionTable(SessionLists, frozen=True, kw_only=True):
+class SessionTable(Struct, frozen=True, kw_only=True):
+    """``shards`` is how many partitions one status has in the status/ttl index."""
+
+    client: Client
     audit_table: str
+    shards: int
 
     def create(self, session: Session) -> None:
         terms = Terms()
@@ -58,8 +66,8 @@ class SessionTable(SessionLists, frozen=True, kw_only=True):
                 **terms.arguments(),
             )
         except ConditionFailedError as failed:
-            there = session_or_none(failed.item)
-            if there is None or there.last_write != session.last_write:
+            stored = session_or_none(failed.item)
+            if stored is None or stored.last_write != session.last_write:
                 raise
 
     def read(self, session_id: str) -> Session | None:
@@ -68,22 +76,22 @@ class SessionTable(SessionLists, frozen=True, kw_only=True):
     def write(self, write: SessionWrite) -> Session:
         if isinstance(write.change, StateOperations) and not write.change.repeats_harmlessly:
             return self._transacted(write)
-        ends = closed_until(write.guard.now_ms) if _closes(write) else None
+        closed_ttl = closed_session_ttl(write.guard.now_ms) if _closes(write) else None
         try:
-            return self._updated(write, ends)
+            return self._updated(write, closed_ttl)
         except ConditionFailedError as failed:
-            there, answer_lost = session_or_none(failed.item), failed.answer_lost
-        if there is not None and ends is not None and _ends_sooner(there, write, ends):
-            return self._closed_at_its_maximum(write, there.max_expires_at)
-        return done_or_refused(there, write, answer_lost=answer_lost)
+            stored, answer_lost = session_or_none(failed.item), failed.answer_lost
+        if stored is not None and closed_ttl is not None and _ends_sooner(stored, write, closed_ttl):
+            return self._closed_at_its_maximum(write, stored.max_expires_at)
+        return done_or_refused(stored, write, answer_lost=answer_lost)
 
-    def _updated(self, write: SessionWrite, ends: int | None) -> Session:
+    def _updated(self, write: SessionWrite, closed_ttl: int | None) -> Session:
         terms = Terms()
         update = update_of(terms, write)
         condition = condition_of(terms, write, update)
-        if ends is not None:
-            update.set(A.TTL, ends)
-            condition = all_of(condition, f"{terms.name(A.MAX_EXPIRES_AT)} >= {terms.value(ends)}")
+        if closed_ttl is not None:
+            update.set(A.TTL, closed_ttl)
+            condition = all_of(condition, f"{terms.name(A.MAX_EXPIRES_AT)} >= {terms.value(closed_ttl)}")
         return session_from(
             self.client.update(
                 metadata_key(write.session_id),
@@ -93,28 +101,28 @@ class SessionTable(SessionLists, frozen=True, kw_only=True):
             )
         )
 
-    def _closed_at_its_maximum(self, write: SessionWrite, ends: int) -> Session:
-        """Close a session whose longest life ends before the retention would: known only from its item."""
+    def _closed_at_its_maximum(self, write: SessionWrite, closed_ttl: int) -> Session:
+        """Close a session whose longest life ends before the closed retention; only its item shows that."""
         try:
-            return self._updated(write, ends)
+            return self._updated(write, closed_ttl)
         except ConditionFailedError as failed:
             return done_or_refused(session_or_none(failed.item), write, answer_lost=failed.answer_lost)
 
     def _transacted(self, write: SessionWrite) -> Session:
-        """Increments and appends, which must not happen twice: by its token a resent request is the same."""
+        """Increments and appends, which must not happen twice: the token makes a retry the same request."""
         item = transacted_update(write, table=self.client.table)
         try:
             self.client.transact([item], token=write.operation_id)
         except TransactionRefusedError as refused:
-            there = session_or_none(refused.held[0])
-            if there is not None and already_done(there, write):
-                return there
+            stored = session_or_none(refused.held[0])
+            if stored is not None and already_done(stored, write):
+                return stored
             lost = refused.answer_lost
-            raise refused_transaction(there, write.guard, write.change, answer_lost=lost) from refused
+            raise refused_transaction(stored, write.guard, write.change, answer_lost=lost) from refused
         return self._after_commit(write.session_id)
 
     def _after_commit(self, session_id: str) -> Session:
-        """A transaction returns no values. What cannot be read now has been written all the same."""
+        """Read the session after a transaction, which returns none; a failed read does not undo the write."""
         try:
             after = self.read(session_id)
         except ThrottledError as error:
@@ -176,10 +184,27 @@ class SessionTable(SessionLists, frozen=True, kw_only=True):
         except TransactionRefusedError as refused:
             raise refusal(session_or_none(refused.held.get(0)), guard) from refused
 
+    def page_owned(
+        self, owner: Owner, *, status: Status | None, now_ms: int, page: PageRequest[OwnedPosition]
+    ) -> Page[SessionSummary, OwnedPosition]:
+        return self._lists.page_owned(owner, status=status, now_ms=now_ms, page=page)
+
+    def page_expiring(
+        self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
+    ) -> Page[ExpiringSession, ExpiringPosition]:
+        return self._lists.page_expiring(status, now_ms=now_ms, until=until, page=page)
+
+    def count_living(self, status: Status, *, region: str, now_ms: int) -> Iterator[int]:
+        return self._lists.count_living(status, region=region, now_ms=now_ms)
+
+    @property
+    def _lists(self) -> SessionLists:
+        return SessionLists(client=self.client, shards=self.shards)
+
 
 def _closes(write: SessionWrite) -> bool:
     return isinstance(write.change, Transition) and write.change.to is Status.CLOSED
 
 
-def _ends_sooner(there: Session, write: SessionWrite, ends: int) -> bool:
-    return there.max_expires_at < ends and violation(there, write.guard) is None
+def _ends_sooner(stored: Session, write: SessionWrite, closed_ttl: int) -> bool:
+    return stored.max_expires_at < closed_ttl and violation(stored, write.guard) is None

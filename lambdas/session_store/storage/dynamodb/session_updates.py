@@ -1,4 +1,4 @@
-"""A write of a session as the expressions of its update, and what a refusal of it means."""
+"""A session write as update and condition expressions, and the meaning of its refusal."""
 
 from typing import Any, Final
 
@@ -44,13 +44,13 @@ def update_of(terms: Terms, write: SessionWrite) -> Update:
             update.operate(write.change)
         case Transition(to=to):
             update.set(A.STATUS, to)
-        case Advance(operations=operations, to=step, ends=ends):
+        case Advance(operations=operations, to=step, ttl=ttl):
             if operations:
                 update.operate(operations)
             if step:
                 update.set(A.STATUS, step)
-            if ends:
-                update.set(A.TTL, ends)
+            if ttl:
+                update.set(A.TTL, ttl)
     return update
 
 
@@ -75,7 +75,7 @@ def transacted_update(write: SessionWrite, *, table: str) -> dict[str, Any]:
 
 
 def transacted_check(session_id: str, guard: Guard, *, table: str) -> dict[str, Any]:
-    """What must hold of a session that a transaction leaves as it is."""
+    """The condition on a session that a transaction does not change."""
     terms = Terms()
     return {
         "ConditionCheck": {
@@ -92,38 +92,40 @@ def session_or_none(item: Item | None) -> Session | None:
     return None if item is None else session_from(item)
 
 
-def done_or_refused(there: Session | None, write: SessionWrite, *, answer_lost: bool) -> Session:
-    """The session where the refused write finds its own work, else the error of the clause that failed.
+def done_or_refused(stored: Session | None, write: SessionWrite, *, answer_lost: bool) -> Session:
+    """The session, if the refused write was done before; otherwise raise the error of the clause that failed.
 
-    Where an answer was lost and another write lies on top, nobody can tell any more.
+    Raises:
+        OutcomeUnknownError: a response was lost, and another write came on top.
+        StoreError: the clause that failed.
     """
-    if there is not None and already_done(there, write):
-        return there
-    if there is not None and answer_lost:
+    if stored is not None and already_done(stored, write):
+        return stored
+    if stored is not None and answer_lost:
         raise OutcomeUnknownError
-    raise refusal(there, write.guard, write.change)
+    raise refusal(stored, write.guard, write.change)
 
 
 def refused_transaction(
-    there: Session | None, guard: Guard, change: Change | None = None, *, answer_lost: bool
+    stored: Session | None, guard: Guard, change: Change | None = None, *, answer_lost: bool
 ) -> Exception:
-    """What the refusal of a transaction means, though an answer to it may have been lost.
+    """The error of a refused transaction, even if a response to an earlier attempt was lost.
 
-    One that had been done would be answered as done when it is sent again, by its
-    token. So it was not, and never will be where what refused it cannot pass away; a
-    sending that is still on its way meets the same.
+    Its token makes DynamoDB answer a retry of a transaction that was done as done. So a refused one was not
+    done, and if the refusal is permanent it never will be: an attempt still in flight is refused as well. If
+    the refusal may pass, the outcome is unknown.
     """
-    error = refusal(there, guard, change)
-    return OutcomeUnknownError() if answer_lost and not _lasts(error, guard) else error
+    error = refusal(stored, guard, change)
+    return OutcomeUnknownError() if answer_lost and not _is_permanent(error, guard) else error
 
 
-def _lasts(error: Exception, guard: Guard) -> bool:
-    """Ids never come back, a status moves forward and a version up; a type may be another tomorrow."""
+def _is_permanent(error: Exception, guard: Guard) -> bool:
+    """Whether a refusal is permanent: ids are never reused, statuses and versions only move forward."""
     if isinstance(error, VersionConflictError):
         current: Any = error.facts["currentVersion"]
         return guard.version is not None and current > guard.version
     return isinstance(error, SessionNotFoundError | SessionClosedError)
 
 
-def refusal(there: Session | None, guard: Guard, change: Change | None = None) -> Exception:
-    return violation(there, guard, change) or AssertionError("a refused item fulfils the condition")
+def refusal(stored: Session | None, guard: Guard, change: Change | None = None) -> Exception:
+    return violation(stored, guard, change) or AssertionError("a refused item satisfies the condition")

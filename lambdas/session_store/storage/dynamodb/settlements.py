@@ -1,15 +1,13 @@
-"""The end of a tool call as one transaction: what it sends, and what a refusal of it means."""
+"""The transaction that ends a tool call: its items, its limits, and the meaning of its refusal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-
-from msgspec import Struct
 
 from session_store.domain.settlement import Settlement
 from session_store.errors import PayloadTooLargeError
 from session_store.storage.dynamodb.audit_items import audit_event_item
 from session_store.storage.dynamodb.child_items import claim_item, record_item
-from session_store.storage.dynamodb.client import Client, TokenUsedError, TransactionRefusedError
+from session_store.storage.dynamodb.client import TransactionRefusedError
 from session_store.storage.dynamodb.codec import Item, item_size
 from session_store.storage.dynamodb.expressions import Terms, conditional_put, is_admitted, unconditional_put
 from session_store.storage.dynamodb.message_table import message_put
@@ -23,81 +21,56 @@ from session_store.storage.dynamodb.task_items import new_task_put
 
 MAX_ITEMS: Final = 100
 MAX_BYTES: Final = 4 * 1024 * 1024
-"""Of one transaction (*Service, account, and table quotas*, "DynamoDB transactions")."""
+"""Limits of one transaction (*Service, account, and table quotas*, "DynamoDB transactions")."""
 
 TWIN_PAUSE: Final = 2
-"""Which of the growing pauses is made for another request of this token to be done."""
+"""Number of the backoff pause in which another request with the same token can finish."""
 
 CLAIM: Final = 0
-"""Position of the claim: it is judged first."""
+"""Position of the claim in the transaction."""
 
 
-class Settlements(Struct, frozen=True, kw_only=True):
-    client: Client
-    audit_table: str
-    region: str
-    shards: int
+def settlement_items(
+    settlement: Settlement, *, table: str, audit_table: str, region: str, shards: int
+) -> list[dict[str, Any]]:
+    """The items of the transaction: the claim first, the session's metadata last."""
+    claim = claim_item(settlement.claim, region=region)
+    terms = Terms()
+    condition = is_admitted(terms, settlement.guard)
+    items = [conditional_put(claim, table=table, terms=terms, condition=condition)]
+    if settlement.record is not None:
+        items.append(unconditional_put(record_item(settlement.record, region=region), table=table))
+    items.append(unconditional_put(audit_event_item(settlement.event), table=audit_table))
+    items += [message_put(message, table=table, region=region) for message in settlement.messages]
+    items += [new_task_put(task, table=table, shards=shards) for task in settlement.tasks]
+    if settlement.write is not None:
+        items.append(transacted_update(settlement.write, table=table))
+    if settlement.condition is not None:
+        items.append(transacted_check(settlement.claim.session_id, settlement.condition, table=table))
+    return items
 
-    def settle(self, settlement: Settlement) -> bool:
-        """As ``ports.ToolCallStorage.settle``.
 
-        Raises:
-            StoreError: the claim is as expected, and a clause of the session's guard does not hold.
-            PayloadTooLargeError: more than a transaction takes, or the session would pass 400 KB.
-        """
-        items = self._items(settlement)
-        check_limits(items)
-        try:
-            self.client.transact(items, token=settlement.token)
-        except TokenUsedError:
-            self.client.attempts.pause(TWIN_PAUSE)
-            return False
-        except TransactionRefusedError as refused:
-            self._check_write(settlement, refused, position=len(items) - 1)
-            return False
-        return True
+def check_session_refusal(settlement: Settlement, refused: TransactionRefusedError, *, position: int) -> None:
+    """Raise the error that the refusal means, if the session at ``position`` alone refused.
 
-    def _items(self, settlement: Settlement) -> list[dict[str, Any]]:
-        """The claim first, the session's metadata last."""
-        table, region = self.client.table, self.region
-        items = [self._claim(settlement)]
-        if settlement.record is not None:
-            items.append(unconditional_put(record_item(settlement.record, region=region), table=table))
-        items.append(unconditional_put(audit_event_item(settlement.event), table=self.audit_table))
-        items += [message_put(message, table=table, region=region) for message in settlement.messages]
-        items += [new_task_put(task, table=table, shards=self.shards) for task in settlement.tasks]
-        if settlement.write is not None:
-            items.append(transacted_update(settlement.write, table=table))
-        if settlement.condition is not None:
-            items.append(transacted_check(settlement.claim.session_id, settlement.condition, table=table))
-        return items
+    Pass where another write was in progress on the claim: it may be the twin of this one, and what the
+    session refuses may be the twin's own work.
 
-    def _claim(self, settlement: Settlement) -> dict[str, Any]:
-        terms = Terms()
-        condition = is_admitted(terms, settlement.guard)
-        item = claim_item(settlement.claim, region=self.region)
-        return conditional_put(item, table=self.client.table, terms=terms, condition=condition)
-
-    def _check_write(
-        self, settlement: Settlement, refused: TransactionRefusedError, *, position: int
-    ) -> None:
-        """Raise what the session's refusal means, if it is the session that stands in the way.
-
-        Where another write is at work on the claim, it may be this call's own, and the session's refusal
-        its work.
-        """
-        write, guard = settlement.write, settlement.condition
-        if set(refused.held) != {position} or CLAIM in refused.met:
-            return
-        there, lost = session_or_none(refused.held[position]), refused.answer_lost
-        if write is not None:
-            raise refused_transaction(there, write.guard, write.change, answer_lost=lost) from refused
-        if guard is not None:
-            raise refused_transaction(there, guard, answer_lost=lost) from refused
+    Raises:
+        StoreError: the claim is as expected, and a clause of the session's guard does not hold.
+    """
+    write, guard = settlement.write, settlement.condition
+    if set(refused.held) != {position} or CLAIM in refused.conflicting:
+        return
+    session, lost = session_or_none(refused.held[position]), refused.answer_lost
+    if write is not None:
+        raise refused_transaction(session, write.guard, write.change, answer_lost=lost) from refused
+    if guard is not None:
+        raise refused_transaction(session, guard, answer_lost=lost) from refused
 
 
 def check_limits(items: Sequence[Mapping[str, Any]]) -> None:
-    """Judged before anything is sent: a refusal by DynamoDB would not say which limit.
+    """Check the limits of a transaction before it is sent: DynamoDB's refusal would not name the limit.
 
     Raises:
         PayloadTooLargeError
@@ -112,7 +85,7 @@ def check_limits(items: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _sent(item: Mapping[str, Any]) -> Item:
-    """What a put stores, or the values that an update or a condition brings."""
+    """The item of a put, or the values of an update or a condition."""
     if "Put" in item:
         return dict(item["Put"]["Item"])
     (action,) = item.values()

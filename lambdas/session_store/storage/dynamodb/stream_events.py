@@ -1,4 +1,4 @@
-"""Records of a DynamoDB stream in the form in which Lambda hands them to a function.
+"""Records of a DynamoDB stream in the form of a Lambda event.
 
 Sources: "Using AWS Lambda with Amazon DynamoDB" (the event), "Record" (DynamoDB Streams API reference).
 """
@@ -18,7 +18,7 @@ def sequence_number(record: EventRecord) -> str:
 
 
 def event_record(record: Mapping[str, Any], *, stream_arn: str) -> dict[str, Any]:
-    """``record`` is one of GetRecords as boto3 parses it."""
+    """The event record of a ``record`` that GetRecords returned, as boto3 parses it."""
     change = dict(record["dynamodb"])
     change["ApproximateCreationDateTime"] = _seconds(change["ApproximateCreationDateTime"])
     for image in ("Keys", "NewImage", "OldImage"):
@@ -35,7 +35,7 @@ def event_record(record: Mapping[str, Any], *, stream_arn: str) -> dict[str, Any
     }
     identity = record.get("userIdentity")
     if identity:
-        # The streams' API spells these two with capitals, Lambda without.
+        # The streams API capitalises these two names, Lambda does not.
         event["userIdentity"] = {"type": identity["Type"], "principalId": identity["PrincipalId"]}
     return event
 
@@ -46,7 +46,7 @@ def _seconds(moment: datetime) -> float:
 
 
 def _json(value: Mapping[str, Any]) -> dict[str, Any]:
-    """An attribute value with base64 in the place of bytes."""
+    """An attribute value with base64 instead of bytes."""
     ((kind, content),) = value.items()
     return {kind: _content(kind, content)}
 

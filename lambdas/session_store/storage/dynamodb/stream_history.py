@@ -1,7 +1,7 @@
-"""What DynamoDB Streams still holds of records that were delivered before: a day's worth.
+"""Records that DynamoDB Streams still holds, of ranges that were delivered before.
 
-Source: DynamoDB Streams API reference, *GetShardIterator* and *GetRecords*: what is older than 24 hours is
-trimmed, and it may take several calls to come to a portion of the shard that has records.
+Source: DynamoDB Streams API reference, *GetShardIterator* and *GetRecords*. Records older than 24 hours are
+trimmed, and it may take several calls to reach a part of the shard that has records.
 """
 
 from enum import Enum, auto
@@ -13,31 +13,31 @@ from msgspec import Struct
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import Reread, ShardRange
 from session_store.errors import ThrottledError
-from session_store.storage.dynamodb.attempts import ATTEMPT_SECONDS
+from session_store.storage.dynamodb.attempts import ATTEMPT_SECONDS, error_code
 from session_store.storage.dynamodb.stream_events import event_record, sequence_number
-from session_store.storage.integrations.transient_errors import answer_awaited, code_of
+from session_store.storage.integrations.transient_errors import transient_as_throttled
 
 PAGE: Final = 1000
-"""Records a call, the most that GetRecords gives."""
+"""Records per call, the maximum of GetRecords."""
 
 MOST_PAGES: Final = 50
-"""Calls for one range. A page has at most 1 MB, and Lambda gives a batch of at most 6 MB."""
+"""Calls for one range at most. A page has up to 1 MB, a batch of Lambda up to 6 MB."""
 
 
 class _End(Enum):
-    """Where a walk through the shard came to its end."""
+    """How reading a range of a shard ended."""
 
     REACHED = auto()
-    """At the end of the range."""
+    """The end of the range was read."""
 
     SHORT = auto()
-    """Before it."""
+    """Reading stopped before the end of the range."""
 
     TRIMMED = auto()
-    """At records that are not there any more."""
+    """The start of the range has been trimmed."""
 
     GONE = auto()
-    """There is no such shard any more."""
+    """The shard does not exist any more."""
 
 
 _ENDS: Final = {"TrimmedDataAccessException": _End.TRIMMED, "ResourceNotFoundException": _End.GONE}
@@ -45,61 +45,61 @@ _ENDS: Final = {"TrimmedDataAccessException": _End.TRIMMED, "ResourceNotFoundExc
 
 class StreamHistory(Struct, frozen=True, kw_only=True):
     streams: Any
-    """A client of the service dynamodbstreams."""
+    """A boto client of ``dynamodbstreams``."""
 
     deadline: Deadline
 
     def read(self, span: ShardRange) -> Reread:
-        found: list[dict[str, Any]] = []
+        records: list[dict[str, Any]] = []
         end = self._walk(
-            span, found, {"ShardIteratorType": "AT_SEQUENCE_NUMBER", "SequenceNumber": span.first}
+            span, records, {"ShardIteratorType": "AT_SEQUENCE_NUMBER", "SequenceNumber": span.first}
         )
         trimmed = end is _End.TRIMMED
         if trimmed:
-            end = self._walk(span, found, {"ShardIteratorType": "TRIM_HORIZON"})
-        # An open shard of which all is trimmed has no end to come to.
-        if not found and (end is _End.GONE or (trimmed and end is _End.SHORT)):
+            end = self._walk(span, records, {"ShardIteratorType": "TRIM_HORIZON"})
+        # If everything in an open shard is trimmed, its end cannot be reached.
+        if not records and (end is _End.GONE or (trimmed and end is _End.SHORT)):
             return Reread(records=(), trimmed=True)
         if end is not _End.REACHED:
             raise ThrottledError(f"The stream could not be read to the end of {span}; try again.")
-        begins = sequence_number(found[0]) if found else None
-        return Reread(records=tuple(found), trimmed=trimmed or begins != span.first)
+        begins = sequence_number(records[0]) if records else None
+        return Reread(records=tuple(records), trimmed=trimmed or begins != span.first)
 
-    def _walk(self, span: ShardRange, found: list[dict[str, Any]], place: dict[str, str]) -> _End:
-        """Adds the records of the range that are not yet found."""
+    def _walk(self, span: ShardRange, records: list[dict[str, Any]], place: dict[str, str]) -> _End:
+        """Add the records of the range, from ``place`` on, that are not in ``records`` yet."""
         try:
-            iterator = self._asked(
+            iterator = self._call(
                 "get_shard_iterator", StreamArn=span.stream, ShardId=span.shard_id, **place
             )["ShardIterator"]
             for _ in range(MOST_PAGES):
-                page = self._asked("get_records", ShardIterator=iterator, Limit=PAGE)
-                if _take(page["Records"], span, found):
+                page = self._call("get_records", ShardIterator=iterator, Limit=PAGE)
+                if _take(page["Records"], span, records):
                     return _End.REACHED
                 iterator = page.get("NextShardIterator")
                 if iterator is None:
                     return _End.SHORT
         except ClientError as error:
-            if code_of(error) not in _ENDS:
+            if error_code(error) not in _ENDS:
                 raise
-            return _ENDS[code_of(error)]
+            return _ENDS[error_code(error)]
         return _End.SHORT
 
-    def _asked(self, operation: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - botocore's own
+    def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - botocore's own
         if self.deadline.remaining() < ATTEMPT_SECONDS:
-            raise ThrottledError("The time of the request was over before the stream was read.")
-        with answer_awaited("The stream"):
+            raise ThrottledError("The deadline passed before the stream was read; try again.")
+        with transient_as_throttled("The stream"):
             answer: dict[str, Any] = getattr(self.streams, operation)(**arguments)
         return answer
 
 
-def _take(records: list[dict[str, Any]], span: ShardRange, found: list[dict[str, Any]]) -> bool:
-    """Whether the range ends among these records."""
+def _take(page: list[dict[str, Any]], span: ShardRange, records: list[dict[str, Any]]) -> bool:
+    """Add the records of a page that are in the range; returns whether the range ends in the page."""
     last = int(span.last)
-    for record in records:
+    for record in page:
         number = int(sequence_number(record))
-        after = int(sequence_number(found[-1])) if found else int(span.first) - 1
+        after = int(sequence_number(records[-1])) if records else int(span.first) - 1
         if after < number <= last:
-            found.append(event_record(record, stream_arn=span.stream))
+            records.append(event_record(record, stream_arn=span.stream))
         if number >= last:
             return True
     return False

@@ -1,6 +1,6 @@
 """Tasks as items of the table, and back.
 
-What an index needs of one is there exactly as long as it is to be in that.
+The key attributes of an index are present exactly as long as the task belongs in that index.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from typing import Any, Final
 from session_store.domain.claim import ClaimGuard
 from session_store.domain.homes import fnv1a_32
 from session_store.domain.json_values import JsonValue
-from session_store.domain.task import Task, TaskKind, TaskStatus, lapses_at, takeable_from
+from session_store.domain.task import Task, TaskKind, TaskStatus, claimable_from, lapses_at
 from session_store.domain.task_writes import TaskFilter
 from session_store.domain.times import from_iso, iso
 from session_store.schema import TASK_PK_PREFIX, TASK_SK, Attribute, Due, Entity, task_pk
 from session_store.storage.dynamodb.codec import Item, from_item, to_item
-from session_store.storage.dynamodb.expressions import Terms, conditional_put, is_absent, stands_as
+from session_store.storage.dynamodb.expressions import Terms, conditional_put, is_absent, matches_guard
 from session_store.storage.dynamodb.ownership import author_attribute, author_from
 from session_store.storage.dynamodb.payload_attributes import NULL, payload_attribute, payload_from
 
@@ -23,12 +23,14 @@ A: Final = Attribute
 
 
 class Lane(StrEnum):
-    """Where tasks lie in the queue index: those that are over, by how they ended."""
+    """A part of the queue index: open work, open approvals, or the tasks of one final status."""
 
     OPEN = "open"
-    """Work that is due, or will be, and work in hand: whoever claims looks at both at once."""
+    """Pending and held tasks: a claim looks at both, since a lease may have expired."""
 
     UNDECIDED = "undecided"
+    """Open approvals."""
+
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -44,7 +46,7 @@ def lane_of(task: Task) -> Lane:
 
 
 def lanes_of(wanted: TaskFilter) -> Sequence[Lane]:
-    """Where those lie that a list is of, in the order in which it shows them."""
+    """The lanes of the wanted tasks, in the order in which a list shows them."""
     if wanted.status is not None and not wanted.of_open_ones:
         return [Lane(wanted.status)]
     if wanted.kind is TaskKind.TASK or wanted.status is TaskStatus.CLAIMED:
@@ -86,8 +88,8 @@ def task_item(task: Task, *, shards: int) -> Item:
             A.LEASE_UNTIL_MS: task.lease_until_ms,
             A.CREATED_AT: iso(task.created_at),
             A.DUE_AT: iso(task.due_at),
-            A.NEXT_AT: iso(takeable_from(task)),
-            A.RETAIN: task.retain,
+            A.CLAIMABLE_FROM: iso(claimable_from(task)),
+            A.RETAIN_SECONDS: task.retain_seconds,
             A.LAST_WRITE: task.last_write,
             A.HOME_REGION: task.home_region,
             A.WRITE_REGION: task.home_region,
@@ -103,7 +105,7 @@ def _sparse(task: Task) -> dict[str, JsonValue]:
         A.WORKER: task.worker,
         A.SESSION_ID: task.session_id,
         A.OPEN_IN: None if task.is_settled else task.session_id,
-        A.DEADLINE: None if task.deadline is None else iso(task.deadline),
+        A.DEADLINE: None if task.deadline_ms is None else iso(task.deadline_ms),
         A.DECIDED_BY: task.decided_by,
         A.COMMENT: task.comment,
         A.ENDED_AT: None if task.ended_at is None else iso(task.ended_at),
@@ -130,17 +132,17 @@ WITHOUT_PAYLOADS: Final = (
     A.SESSION_ID,
     A.CREATED_AT,
     A.DUE_AT,
-    A.NEXT_AT,
+    A.CLAIMABLE_FROM,
     A.DEADLINE,
     A.ENDED_AT,
     A.DECIDED_BY,
-    A.RETAIN,
+    A.RETAIN_SECONDS,
     A.LAST_WRITE,
     A.TTL,
     A.HOME_REGION,
     A.UPDATED_BY,
 )
-"""What ``task_from`` needs of an item whose payloads are not shown."""
+"""The attributes that ``task_from`` reads, except payloads; a test compares them with ``task_item``."""
 
 
 def task_from(item: Item) -> Task:
@@ -165,12 +167,12 @@ def task_from(item: Item) -> Task:
         session_id=stored.get(A.SESSION_ID),
         created_at=from_iso(stored[A.CREATED_AT]),
         due_at=from_iso(stored[A.DUE_AT]),
-        next_at=held_until if status is TaskStatus.CLAIMED else from_iso(stored[A.NEXT_AT]),
-        deadline=_moment(stored.get(A.DEADLINE)),
+        next_at=held_until if status is TaskStatus.CLAIMED else from_iso(stored[A.CLAIMABLE_FROM]),
+        deadline_ms=_moment(stored.get(A.DEADLINE)),
         ended_at=_moment(stored.get(A.ENDED_AT)),
         decided_by=stored.get(A.DECIDED_BY),
         comment=stored.get(A.COMMENT),
-        retain=stored[A.RETAIN],
+        retain_seconds=stored[A.RETAIN_SECONDS],
         last_write=stored[A.LAST_WRITE],
         ttl=stored.get(A.TTL),
         home_region=stored[A.HOME_REGION],
@@ -183,14 +185,14 @@ def _moment(text: str | None) -> int | None:
 
 
 def new_task_put(task: Task, *, table: str, shards: int) -> dict[str, Any]:
-    """A new task as an item of a transaction."""
+    """A new task as a put of a transaction."""
     terms = Terms()
     item = task_item(task, shards=shards)
     return conditional_put(item, table=table, terms=terms, condition=is_absent(terms))
 
 
 def task_put(task: Task, guard: ClaimGuard, *, table: str, shards: int) -> dict[str, Any]:
-    """The next state of a task as an item of a transaction."""
+    """A changed task as a put of a transaction, under the guard of its step."""
     terms = Terms()
     item = task_item(task, shards=shards)
-    return conditional_put(item, table=table, terms=terms, condition=stands_as(terms, guard))
+    return conditional_put(item, table=table, terms=terms, condition=matches_guard(terms, guard))

@@ -1,11 +1,11 @@
-"""Lists of tasks: an index says which there are, and each is read as it is."""
+"""Pages of task lists: an index names the candidates, and each is read consistently before it is shown."""
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
 from session_store.domain.task import Task
@@ -20,20 +20,20 @@ from session_store.storage.dynamodb.task_items import lanes_of, task_from, task_
 
 A: Final = Attribute
 OF_SESSION: Final = "session"
-"""The lane of a list by a session, which the open index serves."""
+"""The lane of a list by session, which the open index serves."""
 
-SLICE: Final = 20
-"""Tasks that are read at once: they may be large, and a page ends when it is."""
+BATCH: Final = 20
+"""Tasks that are read at once. They may be large, and the page ends when it is large enough."""
 
-LOOKED_AT: Final = 100
-"""Entries of an index that are read at once where not all of them are wanted."""
+FILTERED_ENTRIES: Final = 100
+"""Index entries that are read at once where a filter may drop some of them."""
 
 ROUNDS: Final = 10
-"""How often a page goes on to look while it has found nothing like enough."""
+"""How often a page reads on while it is not full; it is returned short after that."""
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """A task as an index has it, and where."""
+    """A task as an index has it. What the index does not project is None."""
 
     mark: TaskMark
     status: str | None = None
@@ -45,160 +45,179 @@ class Entry(Struct, frozen=True, kw_only=True):
         return self.mark.task_id
 
 
-class TaskLists(Struct, frozen=True, kw_only=True):
-    """``shards`` is the number of partitions that a lane has in each of ``regions``."""
+class Shard(Struct, frozen=True):
+    """One partition of a lane in the queue index."""
+
+    region: str
+    number: int
+
+
+class TaskListing(Struct, frozen=True, kw_only=True):
+    """One tenant's list of the wanted tasks; ``shards`` is how many a lane has in each of ``regions``."""
 
     client: Client
     shards: int
     regions: Sequence[str]
+    tenant: str
+    wanted: TaskFilter
+    now_ms: int
 
-    def page(
-        self, tenant: str, wanted: TaskFilter, *, now_ms: int, page: PageRequest[TaskPosition]
-    ) -> Page[Task, TaskPosition]:
-        by_session = wanted.session_id is not None and wanted.of_open_ones
-        lanes = [OF_SESSION] if by_session else list(map(str, lanes_of(wanted)))
+    def page(self, page: PageRequest[TaskPosition]) -> Page[Task, TaskPosition]:
+        lanes = self._lanes()
         at = page.after if page.after and page.after.lane in lanes else TaskPosition(lane=lanes[0])
-        found: list[Task] = []
-        size = 0
+        contents = _Contents(limit=page.limit)
         for _ in range(ROUNDS):
-            entries, more = self._entries(tenant, wanted, at, limit=page.limit)
-            for entry, item in self._read(entries, wanted):
-                task = None if item is None else task_from(item)
-                if task is not None and _is_wanted(task, tenant, wanted, now_ms):
-                    size += item_size(item or {})
-                    if found and size > PAGE_BYTES:
-                        return Page(items=tuple(found), next=at)
-                    found.append(task)
-                at = _past(at, entry.mark)
-                if len(found) == page.limit:
-                    break
-            else:
-                if not more:
-                    rest = lanes[lanes.index(at.lane) + 1 :]
-                    if not rest:
-                        return Page(items=tuple(found), next=None)
-                    at = TaskPosition(lane=rest[0])
-            if len(found) == page.limit:
+            at, lane_ended = self._advance(at, contents)
+            if contents.full:
                 break
-        return Page(items=tuple(found), next=at)
+            if lane_ended:
+                following = lanes[lanes.index(at.lane) + 1 :]
+                if not following:
+                    return Page(items=tuple(contents.tasks), next=None)
+                at = TaskPosition(lane=following[0])
+        return Page(items=tuple(contents.tasks), next=at)
 
-    def read_all(self, task_ids: Sequence[str]) -> dict[str, Task]:
-        if not task_ids:
-            return {}
-        found = map(task_from, self.client.get_all([task_key(task_id) for task_id in task_ids]))
-        return {task.task_id: task for task in found}
+    def _lanes(self) -> list[str]:
+        if self.wanted.session_id is not None and self.wanted.of_open_ones:
+            return [OF_SESSION]
+        return list(map(str, lanes_of(self.wanted)))
 
-    def _read(self, entries: Sequence[Entry], wanted: TaskFilter) -> Iterator[tuple[Entry, Item | None]]:
-        """Each entry with its item, where the entry says that it may be wanted."""
-        for start in range(0, len(entries), SLICE):
-            part = entries[start : start + SLICE]
-            keys = [task_key(entry.task_id) for entry in part if _may_be(entry, wanted)]
+    def _advance(self, at: TaskPosition, contents: "_Contents") -> tuple[TaskPosition, bool]:
+        """Add tasks of the lane until the page is full or the entries are used up.
+
+        Returns the position reached, and whether the lane has ended.
+        """
+        entries, more = self._entries(at, limit=contents.limit)
+        for entry, item in self._read(entries):
+            if item is not None and self._is_wanted(task := task_from(item)):
+                contents.add(task, size=item_size(item))
+                if contents.overflowed:
+                    return at, False
+            at = _past(at, entry.mark)
+            if contents.full:
+                return at, False
+        return at, not more
+
+    def _is_wanted(self, task: Task) -> bool:
+        return task.tenant == self.tenant and self.wanted.takes(task) and not task.is_expired(self.now_ms)
+
+    def _read(self, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Item | None]]:
+        """Each entry with its item; None where the entry itself rules the task out, or the task is gone."""
+        for start in range(0, len(entries), BATCH):
+            part = entries[start : start + BATCH]
+            keys = [task_key(entry.task_id) for entry in part if _may_match(entry, self.wanted)]
             items = self.client.get_all(keys) if keys else []
             by_id = {task_id_of(from_item({A.PK: item[A.PK]})): item for item in items}
             for entry in part:
                 yield entry, by_id.get(entry.task_id)
 
-    def _entries(
-        self, tenant: str, wanted: TaskFilter, at: TaskPosition, *, limit: int
-    ) -> tuple[list[Entry], bool]:
-        """The next ones of a lane in its order, and whether there are more in it."""
+    def _entries(self, at: TaskPosition, *, limit: int) -> tuple[list[Entry], bool]:
+        """The next entries of a lane in its order, and whether it has more."""
         if at.lane == OF_SESSION:
-            return self._of_session(wanted.session_id or "", at, limit=limit)
-        looked_at = LOOKED_AT if wanted != TaskFilter(queue=wanted.queue) else limit
-        # A start outside of the queue that is asked for is none that DynamoDB takes.
-        within = (mark for mark in at.marks if wanted.queue in (None, mark.queue))
-        marks = {(mark.region, mark.shard): mark for mark in within}
-        places = [(region, shard) for region in self.regions for shard in range(self.shards)]
+            return self._of_session(at, limit=limit)
+        queue = self.wanted.queue
+        count = limit if self.wanted == TaskFilter(queue=queue) else FILTERED_ENTRIES
+        # DynamoDB refuses a start key outside the key condition: marks of other queues cannot be used.
+        marks = {Shard(mark.region, mark.shard): mark for mark in at.marks if queue in (None, mark.queue)}
+        places = [Shard(region, number) for region in self.regions for number in range(self.shards)]
 
-        def read(place: tuple[str, int]) -> tuple[list[Entry], bool]:
-            query = _place_query(tenant, wanted.queue, at.lane, place)
-            return self._shard(query, place, limit=looked_at, after=marks.get(place))
+        def read(shard: Shard) -> tuple[list[Entry], bool]:
+            return self._of_shard(at.lane, shard, limit=count, after=marks.get(shard))
 
         with ThreadPoolExecutor(len(places)) as pool:
             parts = list(pool.map(read, places))
-        merged = heapq.merge(*(found for found, _ in parts), key=_order)
-        ordered = list(merged)
-        more = len(ordered) > looked_at or any(goes_on for _, goes_on in parts)
-        return ordered[:looked_at], more
+        merged = list(heapq.merge(*(entries for entries, _ in parts), key=_order))
+        more = len(merged) > count or any(unread for _, unread in parts)
+        return merged[:count], more
 
-    def _shard(
-        self, query: "_Query", place: tuple[str, int], *, limit: int, after: TaskMark | None
+    def _of_shard(
+        self, lane: str, shard: Shard, *, limit: int, after: TaskMark | None
     ) -> tuple[list[Entry], bool]:
-        start = {} if after is None else {"ExclusiveStartKey": query.start(after)}
-        items, last = self.client.query(
-            IndexName=QUEUE_INDEX.name,
-            KeyConditionExpression=query.condition,
-            Limit=limit,
-            **query.terms.arguments(),
-            **start,
-        )
-        return [_entry(from_item(item), place) for item in items], last is not None
-
-    def _of_session(self, session_id: str, at: TaskPosition, *, limit: int) -> tuple[list[Entry], bool]:
         terms = Terms()
-        start: dict[str, Any] = {}
-        for mark in at.marks:
-            start["ExclusiveStartKey"] = to_item(
-                {
-                    A.OPEN_IN: session_id,
-                    A.CREATED_AT: iso(mark.at),
-                    A.PK: task_pk(mark.task_id),
-                    A.SK: TASK_SK,
-                }
-            )
+        partition: dict[Attribute, Any] = {
+            A.TENANT: self.tenant,
+            A.HOME_REGION: shard.region,
+            A.LANE: lane,
+            A.SHARD: shard.number,
+        }
+        clauses = [is_equal(terms, name, value) for name, value in partition.items()]
+        if self.wanted.queue is not None:
+            clauses.append(is_equal(terms, A.QUEUE, self.wanted.queue))
         items, last = self.client.query(
-            IndexName=OPEN_INDEX.name,
-            KeyConditionExpression=is_equal(terms, A.OPEN_IN, session_id),
+            start=None if after is None else _queue_start(partition, after),
+            IndexName=QUEUE_INDEX.name,
+            KeyConditionExpression=all_of(*clauses),
             Limit=limit,
             **terms.arguments(),
-            **start,
         )
-        found = [from_item(item) for item in items]
-        entries = [Entry(mark=_mark(each, ("", 0), queue="", at=each[A.CREATED_AT])) for each in found]
+        return [queue_entry(item, shard) for item in items], last is not None
+
+    def _of_session(self, at: TaskPosition, *, limit: int) -> tuple[list[Entry], bool]:
+        session_id = self.wanted.session_id or ""
+        start = None
+        for mark in at.marks:
+            start = to_item({A.OPEN_IN: session_id, A.CREATED_AT: iso(mark.at), **_key(mark)})
+        items, last = self.client.query(start=start, **open_query(session_id, limit=limit))
+        stored = map(from_item, items)
+        entries = [Entry(mark=_mark(each, Shard("", 0), queue="", at=each[A.CREATED_AT])) for each in stored]
         return entries, last is not None
 
 
-class _Query(Struct, frozen=True, kw_only=True):
-    """Of one partition of the queue index; ``values`` are those of its attributes."""
+class _Contents(Struct, kw_only=True):
+    """The tasks of a page, up to ``limit`` of them and about ``PAGE_BYTES``."""
 
-    terms: Terms
-    condition: str
-    values: Mapping[str, Any]
+    limit: int
+    tasks: list[Task] = field(default_factory=list)
+    size: int = 0
+    overflowed: bool = False
 
-    def start(self, after: TaskMark) -> Item:
-        return to_item(
-            {
-                **self.values,
-                A.QUEUE: after.queue,
-                A.NEXT_AT: iso(after.at),
-                A.PK: task_pk(after.task_id),
-                A.SK: TASK_SK,
-            }
-        )
+    @property
+    def full(self) -> bool:
+        return self.overflowed or len(self.tasks) == self.limit
+
+    def add(self, task: Task, *, size: int) -> None:
+        """Add a task, unless it would make the page too large; a page has one task at least."""
+        self.size += size
+        self.overflowed = bool(self.tasks) and self.size > PAGE_BYTES
+        if not self.overflowed:
+            self.tasks.append(task)
 
 
-def _place_query(tenant: str, queue: str | None, lane: str, place: tuple[str, int]) -> _Query:
+def open_query(session_id: str, *, limit: int) -> dict[str, Any]:
+    """Arguments of a query for what is open in a session, by creation, up to ``limit`` entries a page."""
     terms = Terms()
-    region, shard = place
-    values: dict[Attribute, Any] = {A.TENANT: tenant, A.HOME_REGION: region, A.LANE: lane, A.SHARD: shard}
-    clauses = [is_equal(terms, name, value) for name, value in values.items()]
-    if queue is not None:
-        clauses.append(is_equal(terms, A.QUEUE, queue))
-    return _Query(terms=terms, condition=all_of(*clauses), values=dict(values.items()))
+    return {
+        "IndexName": OPEN_INDEX.name,
+        "KeyConditionExpression": is_equal(terms, Attribute.OPEN_IN, session_id),
+        "Limit": limit,
+        **terms.arguments(),
+    }
 
 
-def _entry(stored: dict[str, Any], place: tuple[str, int]) -> Entry:
+def queue_entry(item: Item, shard: Shard) -> Entry:
+    """An entry of the queue index."""
+    stored = from_item(item)
     return Entry(
-        mark=_mark(stored, place, queue=stored[A.QUEUE], at=stored[A.NEXT_AT]),
+        mark=_mark(stored, shard, queue=stored[A.QUEUE], at=stored[A.CLAIMABLE_FROM]),
         status=stored[A.CLAIM_STATUS],
         kind=stored[A.KIND],
         session_id=stored.get(A.SESSION_ID),
     )
 
 
-def _mark(stored: dict[str, Any], place: tuple[str, int], *, queue: str, at: str) -> TaskMark:
-    region, shard = place
-    return TaskMark(region=region, shard=shard, queue=queue, at=from_iso(at), task_id=task_id_of(stored))
+def _queue_start(partition: Mapping[Attribute, Any], after: TaskMark) -> Item:
+    place = {A.QUEUE: after.queue, A.CLAIMABLE_FROM: iso(after.at)}
+    return to_item({**_key(after), **dict(partition.items()), **dict(place.items())})
+
+
+def _key(mark: TaskMark) -> dict[str, Any]:
+    return {A.PK: task_pk(mark.task_id), A.SK: TASK_SK}
+
+
+def _mark(stored: dict[str, Any], shard: Shard, *, queue: str, at: str) -> TaskMark:
+    return TaskMark(
+        region=shard.region, shard=shard.number, queue=queue, at=from_iso(at), task_id=task_id_of(stored)
+    )
 
 
 def _order(entry: Entry) -> tuple[str, int]:
@@ -206,18 +225,15 @@ def _order(entry: Entry) -> tuple[str, int]:
 
 
 def _past(at: TaskPosition, mark: TaskMark) -> TaskPosition:
+    """The position after an entry: its mark replaces the one of the same shard."""
     others = (each for each in at.marks if (each.region, each.shard) != (mark.region, mark.shard))
     return TaskPosition(lane=at.lane, marks=(*others, mark))
 
 
-def _may_be(entry: Entry, wanted: TaskFilter) -> bool:
-    """What the entry does not say may be so."""
+def _may_match(entry: Entry, wanted: TaskFilter) -> bool:
+    """Whether the entry leaves it open that the task is wanted; what the index does not tell may match."""
     return (
         (wanted.status is None or entry.status in (None, wanted.status))
         and (wanted.kind is None or entry.kind in (None, wanted.kind))
         and (wanted.session_id is None or entry.kind is None or entry.session_id == wanted.session_id)
     )
-
-
-def _is_wanted(task: Task, tenant: str, wanted: TaskFilter, now_ms: int) -> bool:
-    return task.tenant == tenant and wanted.takes(task) and not task.is_gone(now_ms)

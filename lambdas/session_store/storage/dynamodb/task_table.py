@@ -3,26 +3,31 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from msgspec import Struct
+
 from session_store.domain.claim import ClaimGuard
+from session_store.domain.page import Page, PageRequest, TaskPosition
 from session_store.domain.task import Task
-from session_store.domain.task_writes import TaskSettlement
+from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.domain.times import iso
 from session_store.ports import Refused
-from session_store.schema import DUE_INDEX, OPEN_INDEX, QUEUE_INDEX, Attribute, Due
+from session_store.schema import QUEUE_INDEX, Attribute, Due
 from session_store.storage.dynamodb.audit_items import audit_event_item
 from session_store.storage.dynamodb.client import (
+    Client,
     ConditionFailedError,
     TokenUsedError,
     TransactionRefusedError,
 )
 from session_store.storage.dynamodb.codec import Item, from_item
+from session_store.storage.dynamodb.due_index import due_pages
 from session_store.storage.dynamodb.expressions import (
     Terms,
     all_of,
     is_absent,
     is_equal,
     is_home,
-    stands_as,
+    matches_guard,
     unconditional_put,
 )
 from session_store.storage.dynamodb.leases import put_guarded
@@ -37,18 +42,23 @@ from session_store.storage.dynamodb.task_items import (
     task_key,
     task_put,
 )
-from session_store.storage.dynamodb.task_lists import TaskLists
+from session_store.storage.dynamodb.task_lists import TaskListing, open_query
 
 A: Final = Attribute
-PAGES: Final = 20
-"""How many pages of one shard are looked at for work: entries of what was just taken may lie in front."""
+MAX_DUE_PAGES: Final = 20
+"""Pages of one shard that a claim reads: entries of tasks that were just taken may come first."""
 
-OVERDUE: Final = 100
-"""Entries of a page of what has come to its end."""
+INDEX_PAGE: Final = 100
+"""Entries of a page of overdue or open tasks."""
 
 
-class TaskTable(TaskLists, frozen=True, kw_only=True):
+class TaskTable(Struct, frozen=True, kw_only=True):
+    """``shards`` is how many partitions a lane of the queue index has in each of ``regions``."""
+
+    client: Client
     audit_table: str
+    shards: int
+    regions: Sequence[str]
 
     def create(self, task: Task) -> None:
         terms = Terms()
@@ -65,9 +75,15 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
         item = self.client.get(task_key(task_id))
         return None if item is None else task_from(item)
 
+    def read_all(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        if not task_ids:
+            return {}
+        tasks = map(task_from, self.client.get_all([task_key(task_id) for task_id in task_ids]))
+        return {task.task_id: task for task in tasks}
+
     def put(self, task: Task, guard: ClaimGuard) -> Refused[Task] | None:
         item = task_item(task, shards=self.shards)
-        return put_guarded(self.client, item, guard, clause=stands_as, read=task_from)
+        return put_guarded(self.client, item, guard, clause=matches_guard, read=task_from)
 
     def settle(self, settlement: TaskSettlement) -> bool:
         items = self._items(settlement)
@@ -109,46 +125,46 @@ class TaskTable(TaskLists, frozen=True, kw_only=True):
                 is_equal(terms, A.LANE, Lane.OPEN),
                 is_equal(terms, A.SHARD, shard),
                 is_equal(terms, A.QUEUE, queue),
-                f"{terms.name(A.NEXT_AT)} <= {terms.value(iso(now_ms))}",
+                f"{terms.name(A.CLAIMABLE_FROM)} <= {terms.value(iso(now_ms))}",
             )
-            yield from self._ids(QUEUE_INDEX.name, keys, terms, limit=limit, pages=PAGES)
+            pages = self.client.pages(
+                most=MAX_DUE_PAGES,
+                IndexName=QUEUE_INDEX.name,
+                KeyConditionExpression=keys,
+                Limit=limit,
+                **terms.arguments(),
+            )
+            yield from map(_task_ids, pages)
 
     def overdue(self, *, region: str, now_ms: int) -> Iterator[Sequence[str]]:
-        for shard in range(self.shards):
-            terms = Terms()
-            keys = all_of(
-                is_equal(terms, A.DUE, Due.TASK_END),
-                is_home(terms, region),
-                is_equal(terms, A.SHARD, shard),
-                f"{terms.name(A.DUE_FROM)} <= {terms.value(iso(now_ms))}",
-            )
-            yield from self._ids(DUE_INDEX.name, keys, terms, limit=OVERDUE)
+        pages = due_pages(
+            self.client, Due.TASK_END, region=region, shards=self.shards, now_ms=now_ms, limit=INDEX_PAGE
+        )
+        yield from map(_task_ids, pages)
 
     def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
-        terms = Terms()
-        keys = is_equal(terms, A.OPEN_IN, session_id)
-        found: list[Task] = []
-        for ids in self._ids(OPEN_INDEX.name, keys, terms, limit=OVERDUE):
+        tasks: list[Task] = []
+        for ids in map(_task_ids, self.client.pages(**open_query(session_id, limit=INDEX_PAGE))):
             items = self.client.get_all([task_key(task_id) for task_id in ids], only=WITHOUT_PAYLOADS)
-            there = {task.task_id: task for task in map(task_from, items)}
-            found += [there[each] for each in ids if each in there and not there[each].is_settled]
-            if len(found) >= limit:
+            by_id = {task.task_id: task for task in map(task_from, items)}
+            tasks += [by_id[each] for each in ids if each in by_id and not by_id[each].is_settled]
+            if len(tasks) >= limit:
                 break
-        return found[:limit]
+        return tasks[:limit]
 
-    def _ids(
-        self, index: str, keys: str, terms: Terms, *, limit: int, pages: int | None = None
-    ) -> Iterator[Sequence[str]]:
-        """Those of an index, a page at a time, none of them empty."""
-        start: Item | None = None
-        read = 0
-        while pages is None or read < pages:
-            after = {} if start is None else {"ExclusiveStartKey": start}
-            items, start = self.client.query(
-                IndexName=index, KeyConditionExpression=keys, Limit=limit, **terms.arguments(), **after
-            )
-            read += 1
-            if items:
-                yield [task_id_of(from_item(item)) for item in items]
-            if start is None:
-                return
+    def page(
+        self, tenant: str, wanted: TaskFilter, *, now_ms: int, page: PageRequest[TaskPosition]
+    ) -> Page[Task, TaskPosition]:
+        listing = TaskListing(
+            client=self.client,
+            shards=self.shards,
+            regions=self.regions,
+            tenant=tenant,
+            wanted=wanted,
+            now_ms=now_ms,
+        )
+        return listing.page(page)
+
+
+def _task_ids(entries: Sequence[Item]) -> list[str]:
+    return [task_id_of(from_item(entry)) for entry in entries]

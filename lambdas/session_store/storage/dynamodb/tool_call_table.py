@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from msgspec import Struct
+
 from session_store.domain.claim import ClaimGuard
 from session_store.domain.page import Page, PageRequest, RecordPosition
-from session_store.domain.settlement import CallSnapshot
+from session_store.domain.settlement import CallSnapshot, Settlement
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Refused
 from session_store.schema import CALL_SK_PREFIX, TOOL_SK_PREFIX, Attribute, Entity, session_pk
@@ -18,19 +20,49 @@ from session_store.storage.dynamodb.child_items import (
     record_from,
     record_key,
 )
+from session_store.storage.dynamodb.client import Client, TokenUsedError, TransactionRefusedError
 from session_store.storage.dynamodb.codec import Item, from_attribute
 from session_store.storage.dynamodb.expressions import Terms, all_of, is_admitted, is_equal, is_unsettled
 from session_store.storage.dynamodb.leases import LEASE_ATTRIBUTES, put_guarded
 from session_store.storage.dynamodb.partition import query_partition
 from session_store.storage.dynamodb.session_items import metadata_key, session_from
-from session_store.storage.dynamodb.settlements import Settlements
+from session_store.storage.dynamodb.settlements import (
+    TWIN_PAUSE,
+    check_limits,
+    check_session_refusal,
+    settlement_items,
+)
 
 A: Final = Attribute
 LISTED: Final = (A.PK, A.SK, A.TOOL_CALL_ID, A.TOOL_NAME, *LEASE_ATTRIBUTES)
-"""What a list of claims has of each: all but its input."""
+"""The attributes of a listed claim: all that ``claim_from`` reads, except the input."""
 
 
-class ToolCallTable(Settlements, frozen=True, kw_only=True):
+class ToolCallTable(Struct, frozen=True, kw_only=True):
+    client: Client
+    audit_table: str
+    region: str
+    shards: int
+
+    def settle(self, settlement: Settlement) -> bool:
+        items = settlement_items(
+            settlement,
+            table=self.client.table,
+            audit_table=self.audit_table,
+            region=self.region,
+            shards=self.shards,
+        )
+        check_limits(items)
+        try:
+            self.client.transact(items, token=settlement.token)
+        except TokenUsedError:
+            self.client.attempts.pause(TWIN_PAUSE)
+            return False
+        except TransactionRefusedError as refused:
+            check_session_refusal(settlement, refused, position=len(items) - 1)
+            return False
+        return True
+
     def put(self, claim: Claim, guard: ClaimGuard) -> Refused[Claim] | None:
         item = claim_item(claim, region=self.region)
         return put_guarded(self.client, item, guard, clause=is_admitted, read=claim_from)
@@ -43,11 +75,11 @@ class ToolCallTable(Settlements, frozen=True, kw_only=True):
             claim_key(session_id, tool_call_id),
             *(message_key(session_id, message_id) for message_id in message_ids),
         ]
-        found: dict[Any, list[Item]] = {}
+        by_entity: dict[Any, list[Item]] = {}
         for item in self.client.get_all(keys):
-            found.setdefault(from_attribute(item[A.ENTITY]), []).append(item)
-        sessions, claims = found.get(Entity.SESSION), found.get(Entity.TOOL_CLAIM)
-        messages = map(message_from, found.get(Entity.MESSAGE, ()))
+            by_entity.setdefault(from_attribute(item[A.ENTITY]), []).append(item)
+        sessions, claims = by_entity.get(Entity.SESSION), by_entity.get(Entity.TOOL_CLAIM)
+        messages = map(message_from, by_entity.get(Entity.MESSAGE, ()))
         return CallSnapshot(
             session=session_from(sessions[0]) if sessions else None,
             claim=claim_from(claims[0]) if claims else None,
@@ -61,23 +93,17 @@ class ToolCallTable(Settlements, frozen=True, kw_only=True):
 
     def unsettled(self, session_id: str) -> Sequence[Claim]:
         terms = Terms()
-        arguments: dict[str, Any] = {
-            "KeyConditionExpression": all_of(
+        pages = self.client.pages(
+            KeyConditionExpression=all_of(
                 is_equal(terms, A.PK, session_pk(session_id)),
                 f"begins_with({terms.name(A.SK)}, {terms.value(CALL_SK_PREFIX)})",
             ),
-            "FilterExpression": is_unsettled(terms),
-            "ProjectionExpression": ", ".join(map(terms.name, LISTED)),
-            "ConsistentRead": True,
+            FilterExpression=is_unsettled(terms),
+            ProjectionExpression=", ".join(map(terms.name, LISTED)),
+            ConsistentRead=True,
             **terms.arguments(),
-        }
-        claims: list[Claim] = []
-        while True:
-            items, last = self.client.query(**arguments)
-            claims.extend(map(claim_from, items))
-            if last is None:
-                return claims
-            arguments["ExclusiveStartKey"] = last
+        )
+        return [claim_from(item) for items in pages for item in items]
 
     def page(
         self, session_id: str, page: PageRequest[RecordPosition]

@@ -1,4 +1,4 @@
-"""Clients of AWS that give up in time."""
+"""AWS clients with timeouts."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 
 POOL: Final = 64
-"""As many connections as a request may need at once: one for each shard of the status/ttl index."""
+"""Connections that one request may need at once: one for each shard of the status/ttl index."""
 
 
 def dynamodb_client(*, region: str) -> "DynamoDBClient":
-    """A client that gives up in time and resends nothing: ``Attempts`` does, and knows what it sent."""
+    """A DynamoDB client with timeouts and without retries, which ``Attempts`` makes instead."""
     client: DynamoDBClient = aws_client("dynamodb", region=region, attempts=1)
     return client
 
 
-def aws_client(service: str, *, region: str, attempts: int = 3, read_timeout: float = READ_TIMEOUT) -> Any:  # noqa: ANN401 - made at run time by its name
-    """A client of any service that gives up in time."""
+def aws_client(service: str, *, region: str, attempts: int = 3, read_timeout: float = READ_TIMEOUT) -> Any:  # noqa: ANN401 - its class is made at run time
+    """A client of any service, with timeouts."""
     from botocore.config import Config  # noqa: PLC0415 - a caller that brings its own client need not load it
 
     config = Config(
@@ -29,7 +29,7 @@ def aws_client(service: str, *, region: str, attempts: int = 3, read_timeout: fl
         read_timeout=read_timeout,
         retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=POOL,
-        # Of requests that our own code makes, and the service judges anyway.
+        # Our own code builds the requests, and the service validates them anyway.
         parameter_validation=False,
     )
     return aws_session().create_client(service, region_name=region, config=config)
@@ -37,7 +37,7 @@ def aws_client(service: str, *, region: str, attempts: int = 3, read_timeout: fl
 
 @cache
 def aws_session() -> "Session":
-    """What the clients of a function share. botocore's own: boto3 adds resources, which nothing here uses."""
+    """The session that all clients share. It is botocore's: boto3 adds resources, which are not used here."""
     from botocore.session import Session  # noqa: PLC0415 - likewise
 
     from session_store.storage.integrations.service_models import ServiceModels  # noqa: PLC0415 - likewise

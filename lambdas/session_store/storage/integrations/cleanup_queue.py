@@ -1,4 +1,4 @@
-"""Sessions that have ended, on their way to the clean-up, in SQS."""
+"""The queue of ended sessions for the clean-up, in SQS."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -8,21 +8,21 @@ from msgspec import Struct
 from session_store.domain.json_values import encode, parse
 from session_store.domain.session import Owner
 from session_store.domain.session_end import EndReason, SessionEnd
-from session_store.storage.integrations.transient_errors import answer_awaited
+from session_store.storage.integrations.transient_errors import transient_as_throttled
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.client import SQSClient
 
 
 class SqsCleanupQueue(Struct, frozen=True, kw_only=True):
-    """``delay`` in seconds: a child that was being written as its session ended is there by then."""
+    """``delay`` in seconds: a child item that was in flight when its session ended is written by then."""
 
     sqs: "SQSClient"
     url: str
     delay: int
 
     def send(self, end: SessionEnd) -> None:
-        with answer_awaited("The clean-up queue"):
+        with transient_as_throttled("The clean-up queue"):
             self.sqs.send_message(QueueUrl=self.url, MessageBody=message_of(end), DelaySeconds=self.delay)
 
 
@@ -43,10 +43,10 @@ def message_of(end: SessionEnd) -> str:
 
 
 def session_end_from(body: str) -> SessionEnd:
-    """What ``message_of`` wrote.
+    """The session end in a message that ``message_of`` wrote.
 
     Raises:
-        InvalidRequestError, KeyError, ValueError: nothing that this store sends.
+        InvalidRequestError, KeyError, ValueError: the message is not one of this store.
     """
     message: Mapping[str, Any] = parse(body)
     return SessionEnd(

@@ -1,26 +1,26 @@
-"""The function that consumes the stream, invoked as Lambda invokes it for the stream."""
+"""The stream consumer, invoked directly with an event as from the stream."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from session_store.domain.batch_answer import failed_places
+from session_store.domain.batch_answer import failed_positions
 from session_store.domain.json_values import encode
 from session_store.storage.dynamodb.stream_events import sequence_number
-from session_store.storage.integrations.transient_errors import answer_awaited
+from session_store.storage.integrations.transient_errors import transient_as_throttled
 
 
 class ConsumerFunction(Struct, frozen=True, kw_only=True):
     client: Any
-    """Of the service lambda, with a read timeout in which the consumer can do a batch."""
+    """A boto client of ``lambda``, with a read timeout long enough for a batch."""
 
     name: str
 
     def replay(self, records: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
-        with answer_awaited("The consumer of the stream"):
+        with transient_as_throttled("The consumer of the stream"):
             answer = self.client.invoke(FunctionName=self.name, Payload=encode({"Records": list(records)}))
             payload = answer["Payload"].read()
         if answer.get("FunctionError") is not None:
             return tuple(range(len(records)))
-        return failed_places(payload, [sequence_number(record) for record in records])
+        return failed_positions(payload, [sequence_number(record) for record in records])

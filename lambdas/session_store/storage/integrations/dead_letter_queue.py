@@ -10,41 +10,42 @@ from msgspec import Struct
 from session_store.domain.dead_letter import Letter, ShardRange, Unreadable
 from session_store.domain.session_end import SessionEnd
 from session_store.errors import InvalidRequestError, ThrottledError
+from session_store.storage.dynamodb.attempts import error_code
 from session_store.storage.integrations.cleanup_queue import session_end_from
-from session_store.storage.integrations.transient_errors import answer_awaited, code_of
+from session_store.storage.integrations.transient_errors import transient_as_throttled
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.client import SQSClient
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 MOST_AT_ONCE: Final = 10
-"""Messages that one call may receive."""
+"""Messages that one call receives at most."""
 
 WAIT_SECONDS: Final = 1
-"""A call that waits asks all of SQS's servers; one that does not may miss letters that are there."""
+"""Long polling asks all SQS servers; short polling may miss letters that exist."""
 
 DEPTHS: Final = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
 
-NOT_OURS: Final = frozenset({"MessageNotInflight", "ReceiptHandleIsInvalid"})
-"""The letter lay with us for too long, and somebody else has it by now, or has removed it."""
+NOT_HELD: Final = frozenset({"MessageNotInflight", "ReceiptHandleIsInvalid"})
+"""The visibility timeout has passed: another receiver has the letter, or has removed it."""
 
-Read = Callable[[str], tuple[ShardRange | SessionEnd | Unreadable, str | None]]
-"""From a letter's body to its contents, and the condition that it gives."""
+Decode = Callable[[str], tuple[ShardRange | SessionEnd | Unreadable, str | None]]
+"""Decodes a letter's body: its contents, and the condition that it names."""
 
 
 class SqsDeadLetterQueue(Struct, frozen=True, kw_only=True):
     sqs: "SQSClient"
     url: str
-    read: Read
+    read: Decode
     wait: int = WAIT_SECONDS
 
     def depth(self) -> int:
-        with answer_awaited("The dead-letter queue"):
+        with transient_as_throttled("The dead-letter queue"):
             answer = self.sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=DEPTHS)
         return sum(int(answer["Attributes"][name]) for name in DEPTHS)
 
     def receive(self, *, most: int, hidden: int) -> tuple[Letter, ...]:
-        with answer_awaited("The dead-letter queue"):
+        with transient_as_throttled("The dead-letter queue"):
             answer = self.sqs.receive_message(
                 QueueUrl=self.url,
                 MaxNumberOfMessages=min(most, MOST_AT_ONCE),
@@ -55,16 +56,16 @@ class SqsDeadLetterQueue(Struct, frozen=True, kw_only=True):
         return tuple(self._letter(message) for message in answer.get("Messages", ()))
 
     def remove(self, letter: Letter) -> None:
-        with answer_awaited("The dead-letter queue"):
+        with transient_as_throttled("The dead-letter queue"):
             try:
                 self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=letter.receipt)
             except ClientError as error:
-                if code_of(error) not in NOT_OURS:
+                if error_code(error) not in NOT_HELD:
                     raise
 
     def release(self, letters: Sequence[Letter]) -> None:
-        # Those that are not released come back by themselves when their time is over.
-        with contextlib.suppress(ThrottledError), answer_awaited("The dead-letter queue"):
+        # Letters that are not released reappear when their visibility timeout passes.
+        with contextlib.suppress(ThrottledError), transient_as_throttled("The dead-letter queue"):
             for letter in letters:
                 self._release(letter)
 
@@ -74,7 +75,7 @@ class SqsDeadLetterQueue(Struct, frozen=True, kw_only=True):
                 QueueUrl=self.url, ReceiptHandle=letter.receipt, VisibilityTimeout=0
             )
         except ClientError as error:
-            if code_of(error) not in NOT_OURS:
+            if error_code(error) not in NOT_HELD:
                 raise
 
     def _letter(self, message: "MessageTypeDef") -> Letter:
@@ -90,7 +91,7 @@ class SqsDeadLetterQueue(Struct, frozen=True, kw_only=True):
 
 
 def read_session_end(body: str) -> tuple[SessionEnd | Unreadable, None]:
-    """For the letters of the clean-up: they are what was sent to it."""
+    """Decode a letter of the clean-up queue, which is the message that was sent to it."""
     try:
         return session_end_from(body), None
     except (InvalidRequestError, KeyError, TypeError, ValueError):

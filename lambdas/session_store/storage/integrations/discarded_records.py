@@ -1,7 +1,7 @@
-"""Lambda's letters about records of the stream that it gave up.
+"""Letters in which Lambda reports the stream records that it discarded.
 
 Form: "Retain discarded records for a DynamoDB event source in Lambda" (AWS Lambda Developer Guide). A letter
-points at the records in the stream; it does not hold them.
+points at the records in the stream; it does not contain them.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ ELSEWHERE: Final = Unreadable(reason="points at the stream of another table")
 BACKWARDS: Final = Unreadable(reason="its range ends before it begins")
 
 Contents = tuple[ShardRange | Unreadable, str | None]
-"""What a letter points at, and the condition it gives."""
+"""The range that a letter points at, and the condition that it names."""
 
 
 class _Batch(msgspec.Struct, rename="camel"):
@@ -39,7 +39,7 @@ class _Pointer(msgspec.Struct, rename="camel"):
 
 
 def pointer_reader(table: str) -> Callable[[str], Contents]:
-    """Reads letters about the streams of ``table``; to no other does redrive go."""
+    """A decoder of letters about the streams of ``table``; letters about other tables are unreadable."""
 
     def read(body: str) -> Contents:
         try:

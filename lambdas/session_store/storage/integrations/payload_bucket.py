@@ -1,4 +1,4 @@
-"""What is too large for the table, in S3."""
+"""Payloads that are too large for the table, in S3."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from session_store.errors import OutcomeUnknownError, ThrottledError, UnavailableError
 from session_store.schema import payload_prefix
-from session_store.storage.dynamodb.attempts import Attempts, DecidedError
+from session_store.storage.dynamodb.attempts import Attempts, RejectedError, error_code
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE: Final = "application/json"
 ABSENT: Final = frozenset({"AccessDenied", "NoSuchKey"})
-"""Who may not list a bucket is not told that a key is absent, but that he may not read it (*GetObject*)."""
+"""Without permission to list a bucket, S3 reports a missing key as AccessDenied (*GetObject*)."""
 
 SLOW: Final = "RequestTimeout"
-"""S3's own name, with status 400, for a body that took too long to come."""
+"""S3's code, with status 400, for a request body that arrived too slowly."""
 
 Answer = TypeVar("Answer")
 
 
 class PayloadBucket(Struct, frozen=True, kw_only=True):
-    """``s3`` is a client with timeouts set that resends nothing where ``attempts`` does."""
+    """The payload bucket. ``s3`` is a client with timeouts; ``attempts`` retries instead of it."""
 
     s3: "S3Client"
     bucket: str
     attempts: Attempts = field(default_factory=Attempts)
 
     def put(self, key: str, text: bytes) -> None:
-        self._made(
+        self._call(
             lambda: self.s3.put_object(Bucket=self.bucket, Key=key, Body=text, ContentType=CONTENT_TYPE)
         )
 
     def get(self, key: str) -> bytes | None:
         try:
-            return self._made(partial(self._read, key))
+            return self._call(partial(self._read, key))
         except ClientError as error:
-            if _code(error) in ABSENT:
+            if error_code(error) in ABSENT:
                 return None
             raise
 
@@ -57,19 +57,19 @@ class PayloadBucket(Struct, frozen=True, kw_only=True):
         except (FlexibleChecksumError, IncompleteReadError) as error:
             raise self._broken() from error
 
-    def _made(self, call: Callable[[], Answer]) -> Answer:
+    def _call(self, call: Callable[[], Answer]) -> Answer:
         try:
-            return self.attempts.made(partial(self._answered, call))
-        except DecidedError as decided:
-            raise decided.error from decided
+            return self.attempts.call_with_retries(partial(self._with_slow_body_as_broken, call))
+        except RejectedError as rejected:
+            raise rejected.error from rejected
         except OutcomeUnknownError as error:
             raise ThrottledError("The payload bucket did not answer in time; nothing was done.") from error
 
-    def _answered(self, call: Callable[[], Answer]) -> Answer:
+    def _with_slow_body_as_broken(self, call: Callable[[], Answer]) -> Answer:
         try:
             return call()
         except ClientError as error:
-            if _code(error) == SLOW:
+            if error_code(error) == SLOW:
                 raise self._broken() from error
             raise
 
@@ -77,7 +77,7 @@ class PayloadBucket(Struct, frozen=True, kw_only=True):
         return ConnectionClosedError(endpoint_url=self.s3.meta.endpoint_url)
 
     def erase_some(self, session_id: str) -> bool:
-        """A listing's page, up to 1,000 objects, which is as many as one deletion takes."""
+        """Erase one page of a listing: up to 1,000 objects, as many as one deletion takes."""
         listed = self.s3.list_objects_v2(Bucket=self.bucket, Prefix=payload_prefix(session_id))
         keys: list[ObjectIdentifierTypeDef] = [{"Key": entry["Key"]} for entry in listed.get("Contents", [])]
         if keys:
@@ -86,7 +86,3 @@ class PayloadBucket(Struct, frozen=True, kw_only=True):
                 codes = {error.get("Code", "") for error in answer["Errors"]}
                 raise UnavailableError(f"objects were not deleted: {', '.join(sorted(codes))}")
         return listed["IsTruncated"]
-
-
-def _code(error: ClientError) -> str:
-    return error.response.get("Error", {}).get("Code", "")

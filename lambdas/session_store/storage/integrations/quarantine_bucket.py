@@ -1,4 +1,4 @@
-"""Records of the stream that nobody understood, whole, in S3."""
+"""The quarantine in S3: stream records in no known form, kept whole."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -8,13 +8,13 @@ from msgspec import Struct
 from session_store.domain.dead_letter import Quarantined
 from session_store.domain.json_values import encode
 from session_store.schema import QUARANTINE_PREFIX
-from session_store.storage.integrations.transient_errors import answer_awaited
+from session_store.storage.integrations.transient_errors import transient_as_throttled
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 MOST_COUNTED: Final = 1000
-"""What one listing tells of, at most (*ListObjectsV2*)."""
+"""Objects that one listing returns at most (*ListObjectsV2*)."""
 
 
 class QuarantineBucket(Struct, frozen=True, kw_only=True):
@@ -22,7 +22,7 @@ class QuarantineBucket(Struct, frozen=True, kw_only=True):
     bucket: str
 
     def keep(self, raw: Mapping[str, Any], *, name: str, reason: str) -> None:
-        """The key is the record's own, so a record delivered again is kept once."""
+        """The object key follows from the record, so a record delivered again is kept once."""
         body = encode({"reason": reason, "record": raw})
         self.s3.put_object(
             Bucket=self.bucket,
@@ -32,6 +32,6 @@ class QuarantineBucket(Struct, frozen=True, kw_only=True):
         )
 
     def count(self) -> Quarantined:
-        with answer_awaited("The quarantine"):
+        with transient_as_throttled("The quarantine"):
             page = self.s3.list_objects_v2(Bucket=self.bucket, Prefix=QUARANTINE_PREFIX, MaxKeys=MOST_COUNTED)
         return Quarantined(records=len(page.get("Contents", ())), more=page.get("IsTruncated", False))

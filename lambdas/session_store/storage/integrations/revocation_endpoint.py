@@ -1,4 +1,4 @@
-"""Tokens revoked at an authorization server, by OAuth 2.0 Token Revocation (RFC 7009)."""
+"""Token revocation at an authorization server (OAuth 2.0 Token Revocation, RFC 7009)."""
 
 from http import HTTPStatus
 from typing import Final
@@ -16,7 +16,7 @@ from session_store.ports import SecretStorage
 CONNECT_SECONDS: Final = 2.0
 READ_SECONDS: Final = 5.0
 ANSWER_BYTES: Final = 4096
-"""As much of a refusal as is read, for its error code."""
+"""Bytes of a refusal that are read, for its error code."""
 
 TRY_AGAIN: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
 
@@ -30,18 +30,18 @@ ERROR_CODES: Final = frozenset(
         "unsupported_token_type",
     }
 )
-"""RFC 6749, 5.2 and RFC 7009, 2.2.1. No other text of the server is repeated: it might repeat the token."""
+"""RFC 6749, 5.2 and RFC 7009, 2.2.1. No other text of the server is repeated, as it might quote the token."""
 
 
 def pool() -> urllib3.PoolManager:
-    """One try, no redirects: a token is sent nowhere but to the endpoint that was configured."""
+    """Connections without retries and redirects: a token goes only to the configured endpoint."""
     return urllib3.PoolManager(
         timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS), retries=False
     )
 
 
 class RevocationEndpoint(Struct, frozen=True, kw_only=True):
-    """``client_secret`` names the secret with the client's own id and secret, where one is asked for."""
+    """The endpoint. ``client_secret`` names the secret with the client's id and secret, if it needs one."""
 
     url: str
     secrets: SecretStorage
@@ -72,14 +72,14 @@ class RevocationEndpoint(Struct, frozen=True, kw_only=True):
             ) from error
 
     def _authorization(self) -> dict[str, str]:
-        """HTTP Basic, id and secret encoded as RFC 6749, 2.3.1 has it."""
+        """HTTP Basic, with id and secret encoded as in RFC 6749, 2.3.1."""
         if self.client_secret is None:
             return {}
         try:
             client = parse(self.secrets.read(self.client_secret) or "")
             basic = f"{quote_plus(client['clientId'])}:{quote_plus(client['clientSecret'])}"
         except (InvalidRequestError, KeyError, TypeError):
-            # Without the cause: an error about a secret's text may quote it.
+            # Without a cause, which may quote the secret.
             raise UnavailableError("the secret of the revocation client is missing or malformed") from None
         return urllib3.make_headers(basic_auth=basic)
 
@@ -88,7 +88,7 @@ def _failure(status: int, body: bytes) -> str | None:
     if status == HTTPStatus.OK:
         return None
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in TRY_AGAIN:
-        raise UnavailableError(f"the revocation endpoint asked to be tried again (HTTP {status})")
+        raise UnavailableError(f"the revocation endpoint asked for a retry (HTTP {status})")
     code = _error_code(body)
     return f"HTTP {status} {code}" if code else f"HTTP {status}"
 

@@ -1,4 +1,4 @@
-"""botocore's descriptions of AWS's services, found without a look at those that nobody asks for."""
+"""A loader of botocore's service models that lists services without opening all of their folders."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ from botocore.loaders import Loader
 
 class ServiceModels(Loader):
     def list_available_services(self, type_name: str) -> list[str]:
-        """What botocore asks before it loads a model, to say of an unknown name which ones it knows.
+        """The names of all services, which botocore needs only for the error about an unknown name.
 
-        It would look into each of some four hundred folders, twice for the first client; their names
-        are enough.
+        The original looks into each of some four hundred folders, twice for the first client. The folder
+        names are enough.
         """
         del type_name
         folders = [Path(path) for path in self.search_paths]

@@ -1,4 +1,4 @@
-"""Calls to services beside the tables, of which each may be made again without harm."""
+"""Transient errors of idempotent calls to services other than the tables."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BrokenConnectionError
 
 from session_store.errors import ThrottledError
-from session_store.storage.dynamodb.attempts import Outcome, outcome_of
+from session_store.storage.dynamodb.attempts import Outcome, error_code, outcome_of
 
 BUSY: Final = frozenset(
     {
@@ -19,26 +19,19 @@ BUSY: Final = frozenset(
         "TooManyRequestsException",
     }
 )
-"""What services call throttling beside the names that DynamoDB has for it, and an iterator that waited too
-long."""
+"""Further codes for throttling, beside those of DynamoDB, and for a shard iterator that expired."""
 
 
 @contextmanager
-def answer_awaited(what: str) -> Iterator[None]:
-    """No answer, a fault on the other side and throttling mean to try again later; a refusal flies on.
+def transient_as_throttled(what: str) -> Iterator[None]:
+    """Raise a lost response, a server fault and throttling as ThrottledError; other errors pass through.
 
     Raises:
-        ThrottledError
+        ThrottledError: names ``what``.
     """
     try:
         yield
     except (ClientError, BrokenConnectionError, HTTPClientError) as error:
-        if outcome_of(error) is Outcome.DECIDED and code_of(error) not in BUSY:
+        if outcome_of(error) is Outcome.REJECTED and error_code(error) not in BUSY:
             raise
         raise ThrottledError(f"{what} is busy or did not answer; try again.") from error
-
-
-def code_of(error: Exception) -> str:
-    """Empty for what is no answer; without the name of the service that SQS puts before some."""
-    code = error.response.get("Error", {}).get("Code", "") if isinstance(error, ClientError) else ""
-    return code.rpartition(".")[2]

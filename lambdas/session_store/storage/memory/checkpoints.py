@@ -1,31 +1,28 @@
 """Checkpoints in memory."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.page import CheckpointPosition, Page, PageRequest
 from session_store.domain.payload import payload_size
-from session_store.domain.times import is_over
+from session_store.domain.times import is_expired
 from session_store.schema import checkpoint_sk
-from session_store.storage.memory.keyed_sessions import held_key, other_operation
+from session_store.storage.memory.keys import held_key, other_operation
 from session_store.storage.memory.pages import paged
-
-if TYPE_CHECKING:
-    from session_store.storage.memory.storage import Memory
+from session_store.storage.memory.state import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryCheckpoints:
-    memory: "Memory"
+    memory: Memory
 
     def put(self, checkpoint: Checkpoint) -> Checkpoint | None:
         key = checkpoint_sk(checkpoint.namespace, checkpoint.checkpoint_id)
         with self.memory.lock:
-            there = self._of(checkpoint.session_id).get(key)
-            if there is not None and not is_over(there.ttl, checkpoint.taken_at):
-                return there
+            existing = self._of(checkpoint.session_id).get(key)
+            if existing is not None and not is_expired(existing.ttl, checkpoint.taken_at):
+                return existing
             self._of(checkpoint.session_id)[key] = checkpoint
             return None
 
@@ -34,10 +31,10 @@ class MemoryCheckpoints:
             held = held_key(self.memory, claim)
             if held is not None:
                 return other_operation(held, claim)
-            there = self.put(checkpoint)
-            if there is None:
+            existing = self.put(checkpoint)
+            if existing is None:
                 self.memory.keys[claim.key_hash] = claim
-            return there
+            return existing
 
     def read_claim(self, key_hash: str) -> KeyClaim | None:
         with self.memory.lock:
@@ -48,15 +45,15 @@ class MemoryCheckpoints:
             return self._of(session_id).get(checkpoint_sk(namespace, checkpoint_id))
 
     def has(self, session_id: str, namespace: str, checkpoint_id: str, *, now_ms: int) -> bool:
-        there = self.read(session_id, namespace, checkpoint_id)
-        return there is not None and not is_over(there.ttl, now_ms)
+        existing = self.read(session_id, namespace, checkpoint_id)
+        return existing is not None and not is_expired(existing.ttl, now_ms)
 
     def page(
         self, session_id: str, namespace: str, page: PageRequest[CheckpointPosition]
     ) -> Page[Checkpoint, CheckpointPosition]:
         with self.memory.lock:
-            found = [each for each in self._of(session_id).values() if each.namespace == namespace]
-        return paged(found, page, place=_position, order=_order, size=_size)
+            checkpoints = [each for each in self._of(session_id).values() if each.namespace == namespace]
+        return paged(checkpoints, page, place=_position, order=_order, size=_size)
 
     def _of(self, session_id: str) -> dict[str, Checkpoint]:
         """By sort key."""

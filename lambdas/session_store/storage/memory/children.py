@@ -1,20 +1,18 @@
-"""The children of an ended session in memory."""
+"""The child items of an ended session in memory."""
 
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from session_store.domain.erasure import Erasure
 from session_store.schema import claim_sk, message_sk, record_sk
-
-if TYPE_CHECKING:
-    from session_store.storage.memory.storage import Memory
+from session_store.storage.memory.state import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChildren:
-    memory: "Memory"
+    memory: Memory
 
     def first(self, session_id: str, *, limit: int) -> Sequence[str]:
         with self.memory.lock:
@@ -28,7 +26,7 @@ class MemoryChildren:
                     del holder[key]
 
     def _of(self, session_id: str) -> Iterator[tuple[str, MutableMapping[Any, Any], Any]]:
-        """Sort key, the map that holds the child, and its key there."""
+        """Each child: its sort key, the map that holds it, and its key in that map."""
         messages = self.memory.messages.get(session_id, {})
         records = self.memory.records.get(session_id, {})
         yield from ((message_sk(key), messages, key) for key in messages)
@@ -46,7 +44,7 @@ class MemoryChildren:
     def advance(self, session_id: str, before: Erasure, after: Erasure, *, ttl: int) -> Erasure:
         del ttl
         with self.memory.lock:
-            there = self.read_erasure(session_id)
-            if there.up_to == before.up_to:
-                self.memory.erasures[session_id] = there = after
-            return there
+            current = self.read_erasure(session_id)
+            if current.up_to == before.up_to:
+                self.memory.erasures[session_id] = current = after
+            return current

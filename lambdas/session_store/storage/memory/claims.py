@@ -2,31 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from session_store.domain.claim import SETTLED, ClaimGuard, admits
+from session_store.domain.claim import ClaimGuard, admits
 from session_store.domain.free_claim import FreeClaim
 from session_store.domain.message import Message
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session_write import violation
 from session_store.domain.settlement import CallSnapshot, Settlement
-from session_store.domain.times import is_over, iso
+from session_store.domain.times import is_expired, iso
 from session_store.domain.tool_call import Claim, ToolCallRecord
 from session_store.ports import Refused, SessionStorage
 from session_store.schema import escape
 from session_store.storage.memory.pages import by_start, paged, record_position, record_size
-
-if TYPE_CHECKING:
-    from session_store.storage.memory.storage import Memory
+from session_store.storage.memory.state import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryToolCalls:
-    """``sessions`` is over the same memory."""
+    """Claims and records of tool calls; ``sessions`` is over the same memory."""
 
-    memory: "Memory"
+    memory: Memory
     sessions: SessionStorage
 
     def put(self, claim: Claim, guard: ClaimGuard) -> Refused[Claim] | None:
@@ -62,8 +59,8 @@ class MemoryToolCalls:
             return True
 
     def _is_taken(self, message: Message) -> bool:
-        there = self.memory.messages.get(message.session_id, {}).get(message.message_id)
-        return there is not None and not is_over(there.ttl, message.appended_at)
+        existing = self.memory.messages.get(message.session_id, {}).get(message.message_id)
+        return existing is not None and not is_expired(existing.ttl, message.appended_at)
 
     def _of(self, session_id: str) -> dict[tuple[str, str], ToolCallRecord]:
         return self.memory.records.setdefault(session_id, {})
@@ -85,12 +82,12 @@ class MemoryToolCalls:
 
     def unsettled(self, session_id: str) -> Sequence[Claim]:
         with self.memory.lock:
-            found = [
+            open_claims = [
                 replace(claim, input=None)
                 for claim in self.memory.claims.values()
-                if claim.session_id == session_id and claim.status not in SETTLED
+                if claim.session_id == session_id and not claim.is_settled
             ]
-        return sorted(found, key=lambda claim: escape(claim.tool_call_id))
+        return sorted(open_claims, key=lambda claim: escape(claim.tool_call_id))
 
     def page(
         self, session_id: str, page: PageRequest[RecordPosition]
@@ -102,7 +99,7 @@ class MemoryToolCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryClaims:
-    memory: "Memory"
+    memory: Memory
 
     def put(self, claim: FreeClaim, guard: ClaimGuard) -> Refused[FreeClaim] | None:
         with self.memory.lock:

@@ -1,23 +1,20 @@
-"""Keyed writes of sessions in memory."""
+"""Session writes under idempotency keys in memory."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.session import Session
 from session_store.domain.session_write import SessionWrite
-from session_store.domain.times import is_over
 from session_store.ports import SessionStorage
-
-if TYPE_CHECKING:
-    from session_store.storage.memory.storage import Memory
+from session_store.storage.memory.keys import held_key, other_operation
+from session_store.storage.memory.state import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryKeyedSessions:
-    """``sessions`` is over the same memory, and does what a key allows."""
+    """Session writes under keys; ``sessions``, over the same memory, does the writes."""
 
-    memory: "Memory"
+    memory: Memory
     sessions: SessionStorage
 
     def create(self, session: Session, claim: KeyClaim) -> KeyClaim | None:
@@ -35,13 +32,3 @@ class MemoryKeyedSessions:
                 self.sessions.write(write)
                 self.memory.keys[claim.key_hash] = claim
             return other_operation(held, claim)
-
-
-def held_key(memory: "Memory", claim: KeyClaim) -> KeyClaim | None:
-    """The claim that holds the key when ``claim`` is made, this very one among others."""
-    held = memory.keys.get(claim.key_hash)
-    return None if held is None or is_over(held.ttl, claim.started_at) else held
-
-
-def other_operation(held: KeyClaim | None, claim: KeyClaim) -> KeyClaim | None:
-    return None if held is None or held.operation_id == claim.operation_id else held

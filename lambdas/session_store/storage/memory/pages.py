@@ -1,4 +1,4 @@
-"""Pages of lists that lie in memory: how each is ordered, and where a page of it ends."""
+"""Pages of lists in memory: the order of each list, and the end of a page."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
@@ -35,7 +35,7 @@ def paged(
     order: Callable[[Position], tuple[Any, ...]],
     size: Callable[[Entry], int] = lambda _: 0,
 ) -> Page[Entry, Position]:
-    """The entries after the page's position, up to its limit and to the size that an answer may have."""
+    """The entries after the page's position, up to its limit and ``PAGE_BYTES``."""
     ordered = sorted(entries, key=lambda entry: order(place(entry)), reverse=page.descending)
     if page.after is not None:
         at = order(page.after)
@@ -44,15 +44,15 @@ def paged(
             for entry in ordered
             if (order(place(entry)) < at if page.descending else order(place(entry)) > at)
         ]
-    found: list[Entry] = []
+    shown: list[Entry] = []
     read = 0
     for entry in ordered[: page.limit]:
         read += size(entry)
-        if found and read > PAGE_BYTES:
+        if shown and read > PAGE_BYTES:
             break
-        found.append(entry)
-    more = len(found) < len(ordered)
-    return Page(items=tuple(found), next=place(found[-1]) if more else None)
+        shown.append(entry)
+    more = len(shown) < len(ordered)
+    return Page(items=tuple(shown), next=place(shown[-1]) if more else None)
 
 
 def owned_position(session: SessionSummary) -> OwnedPosition:

@@ -1,4 +1,4 @@
-"""What surrounds the tables, in memory: bus, secrets, payloads, and an authorization server."""
+"""The other services in memory: event bus, secrets, payload bucket, authorization server."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class MemoryBus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySecrets:
-    """Texts by name."""
+    """Secret texts by name."""
 
     texts: dict[str, str] = field(default_factory=dict, repr=False)
 
@@ -28,7 +28,7 @@ class MemorySecrets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryPayloads:
-    """Texts by key; ``page`` is how many are deleted at once."""
+    """Payload texts by key; ``page`` is how many one call erases."""
 
     texts: dict[str, bytes] = field(default_factory=dict, repr=False)
     page: int = 1000
@@ -40,15 +40,15 @@ class MemoryPayloads:
         return self.texts.get(key)
 
     def erase_some(self, session_id: str) -> bool:
-        found = sorted(key for key in self.texts if key.startswith(payload_prefix(session_id)))
-        for key in found[: self.page]:
+        keys = sorted(key for key in self.texts if key.startswith(payload_prefix(session_id)))
+        for key in keys[: self.page]:
             del self.texts[key]
-        return len(found) > self.page
+        return len(keys) > self.page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRevoker:
-    """``refused`` tells by token why one cannot be revoked."""
+    """Tokens that were revoked; ``refused`` has the failure of each token that cannot be."""
 
     revoked: list[Credential] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict, repr=False)

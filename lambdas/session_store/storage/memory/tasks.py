@@ -2,29 +2,27 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from session_store.domain.claim import ClaimGuard, admits
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
-from session_store.domain.task import Task, lapses_at, takeable_from
+from session_store.domain.task import Task, claimable_from, lapses_at
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.ports import Refused
 from session_store.storage.dynamodb.codec import item_size
 from session_store.storage.dynamodb.task_items import Lane, lane_of, lanes_of, task_item
 from session_store.storage.dynamodb.task_lists import OF_SESSION
-from session_store.storage.memory.keyed_sessions import held_key, other_operation
+from session_store.storage.memory.keys import held_key, other_operation
 from session_store.storage.memory.pages import paged
-
-if TYPE_CHECKING:
-    from session_store.storage.memory.storage import Memory
+from session_store.storage.memory.state import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryTasks:
-    memory: "Memory"
+    memory: Memory
 
     def create(self, task: Task) -> None:
         with self.memory.lock:
@@ -70,23 +68,23 @@ class MemoryTasks:
         shuffle: Callable[[list[Any]], None],
     ) -> Iterator[Sequence[str]]:
         del shuffle
-        found = sorted(
-            (takeable_from(task), task.task_id)
+        tasks = sorted(
+            (claimable_from(task), task.task_id)
             for task in self._all()
             if (task.tenant, task.queue, task.home_region) == (tenant, queue, region)
             and lane_of(task) is Lane.OPEN
-            and takeable_from(task) <= now_ms
+            and claimable_from(task) <= now_ms
         )
-        yield from _parts([task_id for _, task_id in found], limit)
+        yield from _parts([task_id for _, task_id in tasks], limit)
 
     def overdue(self, *, region: str, now_ms: int) -> Iterator[Sequence[str]]:
         ends = ((lapses_at(task), task) for task in self._all() if task.home_region == region)
-        found = sorted((at, task.task_id) for at, task in ends if at is not None and at <= now_ms)
-        yield from _parts([task_id for _, task_id in found], 100)
+        tasks = sorted((at, task.task_id) for at, task in ends if at is not None and at <= now_ms)
+        yield from _parts([task_id for _, task_id in tasks], 100)
 
     def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
-        found = [task for task in self._all() if task.session_id == session_id and not task.is_settled]
-        oldest = sorted(found, key=lambda task: (task.created_at, task.task_id))[:limit]
+        tasks = [task for task in self._all() if task.session_id == session_id and not task.is_settled]
+        oldest = sorted(tasks, key=lambda task: (task.created_at, task.task_id))[:limit]
         return [replace(task, payload=None, result=None, error=None, comment=None) for task in oldest]
 
     def page(
@@ -96,7 +94,7 @@ class MemoryTasks:
         lanes = [OF_SESSION] if by_session else list(map(str, lanes_of(wanted)))
 
         def place(task: Task) -> TaskPosition:
-            at = task.created_at if by_session else takeable_from(task)
+            at = task.created_at if by_session else claimable_from(task)
             queue = "" if by_session else task.queue
             mark = TaskMark(region="", shard=0, queue=queue, at=at, task_id=task.task_id)
             return TaskPosition(lane=OF_SESSION if by_session else lane_of(task), marks=(mark,))
@@ -105,12 +103,12 @@ class MemoryTasks:
             (mark,) = position.marks
             return lanes.index(position.lane), mark.queue, mark.at, mark.task_id
 
-        found = [
+        tasks = [
             task
             for task in self._all()
-            if task.tenant == tenant and wanted.takes(task) and not task.is_gone(now_ms)
+            if task.tenant == tenant and wanted.takes(task) and not task.is_expired(now_ms)
         ]
-        return paged(found, page, place=place, order=order, size=_size)
+        return paged(tasks, page, place=place, order=order, size=_size)
 
     def _all(self) -> list[Task]:
         with self.memory.lock:
@@ -119,9 +117,9 @@ class MemoryTasks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryKeyedTasks:
-    """``tasks`` is over the same memory."""
+    """New tasks under keys; ``tasks`` is over the same memory."""
 
-    memory: "Memory"
+    memory: Memory
     tasks: MemoryTasks
 
     def create(self, task: Task, claim: KeyClaim) -> KeyClaim | None:

@@ -1,4 +1,4 @@
-"""What a checkpoint is: whose namespace, which content, how long."""
+"""Namespaces, content hashes and retention of checkpoints."""
 
 from decimal import Decimal
 from typing import Any
@@ -48,11 +48,11 @@ def test_no_key_of_a_namespace_is_within_another() -> None:
     ],
 )
 def test_no_checkpoint_outlives_its_session(retain: int | None, ends: int) -> None:
-    assert checkpoint_ttl(NOW_MS, retain_seconds=retain, session_ends=NOW_SECONDS + DAY) == ends
+    assert checkpoint_ttl(NOW_MS, retain_seconds=retain, max_expires_at=NOW_SECONDS + DAY) == ends
 
 
 def test_an_id_is_never_new_again_when_its_checkpoint_has_ended() -> None:
-    """The id may be as far ahead of the clock as allowed, and the end may be cut by a part of a second."""
+    """The worst case: an id as far ahead of the clock as allowed, and a ttl cut to the whole second."""
     assert SHORTEST_RETENTION * 1000 - 999 > 2 * CLOCK_TOLERANCE_MS
 
 

@@ -1,4 +1,4 @@
-"""The claim machine: who may begin, go on and finish, and when."""
+"""The transitions of the claim machine: begin, extend, settle, reconcile."""
 
 from typing import Any
 
@@ -6,19 +6,19 @@ import pytest
 from msgspec.structs import replace
 
 from session_store.domain.claim import (
-    DAY,
-    SKEW_MARGIN_MS,
+    LEASE_SKEW_MARGIN_MS,
     ClaimGuard,
     ClaimStatus,
     LeasedClaim,
     Standing,
     admits,
     claim_ttl,
-    lease_over,
+    lease_expired,
     next_fence,
     standing,
 )
 from session_store.domain.claim_steps import begun, extended, reconciled, settled
+from session_store.domain.times import DAY_SECONDS
 from session_store.errors import (
     FencedError,
     IdempotencyMismatchError,
@@ -30,8 +30,8 @@ from session_store.errors import (
 from tests.support.samples import AUTHOR, NOW_MS, NOW_SECONDS, OWNER
 
 LEASE = 60_000
-OVER = NOW_MS + LEASE + SKEW_MARGIN_MS
-EXPIRED = NOW_MS + LEASE + 2 * DAY * 1000
+OVER = NOW_MS + LEASE + LEASE_SKEW_MARGIN_MS
+EXPIRED = NOW_MS + LEASE + 2 * DAY_SECONDS * 1000
 
 
 def a_claim(**changes: Any) -> LeasedClaim:
@@ -95,14 +95,14 @@ def reconcile(
         (replace(DONE, ttl=NOW_SECONDS), NOW_MS, Standing.ABSENT),
     ],
 )
-def test_what_a_claim_is_to_somebody_who_asks(
+def test_the_standing_of_a_claim_follows_from_its_status_lease_and_time(
     held: LeasedClaim | None, now_ms: int, expected: Standing
 ) -> None:
     assert standing(held, now_ms=now_ms) is expected
 
 
 @pytest.mark.parametrize("held", [None, a_claim(ttl=NOW_SECONDS), replace(DONE, ttl=NOW_SECONDS)])
-def test_a_free_claim_is_taken_as_it_was_made(held: LeasedClaim | None) -> None:
+def test_an_absent_claim_begins_as_the_fresh_one(held: LeasedClaim | None) -> None:
     fresh = another(NOW_MS, input_hash="other")
     step = begun(fresh, held, now_ms=NOW_MS)
     assert (step.claim, step.guard) == (fresh, ClaimGuard(now_ms=NOW_MS))
@@ -110,13 +110,13 @@ def test_a_free_claim_is_taken_as_it_was_made(held: LeasedClaim | None) -> None:
 
 
 @pytest.mark.parametrize("now_ms", [NOW_MS, NOW_MS + LEASE - 1])
-def test_the_same_attempt_has_its_fence_again(now_ms: int) -> None:
+def test_the_same_attempt_gets_the_same_fence_again(now_ms: int) -> None:
     step = begun(another(now_ms, attempt_id="first"), a_claim(), now_ms=now_ms)
     assert (step.claim, step.guard) == (a_claim(), None)
 
 
 @pytest.mark.parametrize("now_ms", [NOW_MS + LEASE, OVER - 1])
-def test_the_same_attempt_is_given_no_lease_that_is_over(now_ms: int) -> None:
+def test_the_same_attempt_gets_no_expired_lease(now_ms: int) -> None:
     fresh = another(now_ms, attempt_id="first")
     step = begun(fresh, a_claim(), now_ms=now_ms)
     assert (step.claim.fence, step.claim.lease_until_ms) == (NOW_MS, fresh.lease_until_ms)
@@ -124,7 +124,7 @@ def test_the_same_attempt_is_given_no_lease_that_is_over(now_ms: int) -> None:
     assert step.guard == ClaimGuard(now_ms=now_ms, fence=NOW_MS, lease_until_ms=NOW_MS + LEASE)
 
 
-def test_the_same_attempt_is_an_attempt_like_any_other_once_its_lease_is_over() -> None:
+def test_the_same_attempt_has_no_privilege_once_its_lease_has_expired() -> None:
     with pytest.raises(UnreconciledError):
         begun(another(OVER, attempt_id="first"), a_claim(), now_ms=OVER)
     step = begun(another(OVER, attempt_id="first"), a_claim(retry_safe=True), now_ms=OVER)
@@ -132,19 +132,19 @@ def test_the_same_attempt_is_an_attempt_like_any_other_once_its_lease_is_over() 
 
 
 @pytest.mark.parametrize("retry_safe", [True, False])
-def test_a_running_claim_tells_until_when(*, retry_safe: bool) -> None:
+def test_a_refused_begin_says_when_the_lease_expires(*, retry_safe: bool) -> None:
     with pytest.raises(InProgressError) as caught:
         begun(another(NOW_MS + 500), a_claim(retry_safe=retry_safe), now_ms=NOW_MS + 500)
     assert caught.value.facts == {"leaseUntil": "2027-01-15T08:01:00.500Z", "retryAfter": 64}
 
 
-def test_what_is_over_within_the_margin_is_to_be_asked_for_again_soon() -> None:
+def test_a_lease_within_the_margin_is_retried_after_the_rest_of_it() -> None:
     with pytest.raises(InProgressError) as caught:
         begun(another(OVER - 1), a_claim(), now_ms=OVER - 1)
     assert caught.value.facts["retryAfter"] == 1
 
 
-def test_a_safe_claim_is_taken_over_with_a_higher_fence_if_nobody_renews_it() -> None:
+def test_a_retry_safe_claim_is_taken_over_with_a_higher_fence_unless_it_is_renewed() -> None:
     held = a_claim(retry_safe=True)
     step = begun(another(OVER), held, now_ms=OVER)
     assert step.claim == another(OVER, started_at=NOW_MS)  # the first attempt's start
@@ -154,7 +154,7 @@ def test_a_safe_claim_is_taken_over_with_a_higher_fence_if_nobody_renews_it() ->
     assert not admits(replace(held, fence=NOW_MS + 1), step.guard)
 
 
-def test_a_fence_rises_also_by_a_clock_that_is_behind() -> None:
+def test_a_fence_rises_even_on_a_slow_clock() -> None:
     held = a_claim(retry_safe=True, fence=OVER + 5)
     assert begun(another(OVER), held, now_ms=OVER).claim.fence == OVER + 6
     assert (next_fence(7, 5), next_fence(7, 9)) == (8, 9)
@@ -178,7 +178,7 @@ def test_a_settled_claim_is_the_answer() -> None:
 
 
 @pytest.mark.parametrize("at", [NOW_MS, OVER])
-def test_who_holds_the_current_fence_may_go_on_and_finish(at: int) -> None:
+def test_the_holder_of_the_current_fence_may_go_on_and_finish(at: int) -> None:
     longer = extended(a_claim(), fence=NOW_MS, lease_until_ms=at + 90_000, ttl=7, author=AUTHOR, now_ms=at)
     assert longer.claim == a_claim(lease_until_ms=at + 90_000)
     assert longer.guard == ClaimGuard(now_ms=at, fence=NOW_MS, lease_until_ms=NOW_MS + LEASE)
@@ -198,7 +198,7 @@ def test_a_heartbeat_keeps_the_claim_longer_and_never_shortens_a_lease() -> None
     assert (late.claim, late.guard) == (longer.claim, None)
 
 
-def test_of_two_heartbeats_that_meet_the_later_lease_stands() -> None:
+def test_of_two_concurrent_heartbeats_the_later_lease_wins() -> None:
     leases = (NOW_MS + 2 * LEASE, NOW_MS + 3 * LEASE)
     shorter, longer = (
         extended(a_claim(), fence=NOW_MS, lease_until_ms=until, ttl=0, author=AUTHOR, now_ms=NOW_MS)
@@ -211,7 +211,7 @@ def test_of_two_heartbeats_that_meet_the_later_lease_stands() -> None:
 
 
 @pytest.mark.parametrize("held", [a_claim(fence=NOW_MS + 1), replace(DONE, fence=NOW_MS + 1)])
-def test_a_zombie_can_neither_go_on_nor_finish(held: LeasedClaim) -> None:
+def test_a_stale_holder_can_neither_go_on_nor_finish(held: LeasedClaim) -> None:
     with pytest.raises(FencedError):
         extended(held, fence=NOW_MS, lease_until_ms=OVER, ttl=0, author=AUTHOR, now_ms=NOW_MS)
     with pytest.raises(FencedError):
@@ -225,7 +225,7 @@ def test_there_is_nothing_to_extend_in_a_settled_claim() -> None:
 
 @pytest.mark.parametrize("at", [NOW_MS, OVER, EXPIRED])
 @pytest.mark.parametrize("fence", [NOW_MS, NOW_MS - 1])
-def test_the_same_outcome_again_is_success_however_late_and_whoever_brings_it(at: int, fence: int) -> None:
+def test_the_same_outcome_again_succeeds_at_any_time_from_any_attempt(at: int, fence: int) -> None:
     assert (complete(DONE, at=at, fence=fence).claim, complete(DONE, at=at).guard) == (DONE, None)
 
 
@@ -235,7 +235,7 @@ def test_another_outcome_of_the_same_attempt_is_refused_as_such() -> None:
 
 
 @pytest.mark.parametrize("held", [None, a_claim(), DONE])
-def test_of_an_expired_claim_nothing_but_its_own_replay_is_left(held: LeasedClaim | None) -> None:
+def test_an_expired_claim_answers_only_its_own_replay(held: LeasedClaim | None) -> None:
     with pytest.raises(NotFoundError):
         complete(held, outcome="other", at=EXPIRED)
     with pytest.raises(NotFoundError):
@@ -244,14 +244,14 @@ def test_of_an_expired_claim_nothing_but_its_own_replay_is_left(held: LeasedClai
         reconcile(held, None, EXPIRED)
 
 
-def test_what_begins_anew_after_a_claim_expired_fences_its_first_worker() -> None:
+def test_a_claim_begun_after_an_expired_one_fences_the_first_worker() -> None:
     anew = begun(another(EXPIRED), a_claim(), now_ms=EXPIRED).claim
     with pytest.raises(FencedError):
         complete(anew, at=EXPIRED)
 
 
 @pytest.mark.parametrize("status", [ClaimStatus.COMPLETED, ClaimStatus.FAILED])
-def test_an_unknown_outcome_is_settled_by_who_found_out_and_the_holder_is_out(status: ClaimStatus) -> None:
+def test_reconciling_settles_an_unknown_outcome_and_fences_the_holder(status: ClaimStatus) -> None:
     step = reconcile(a_claim(), status)
     assert step.claim == a_claim(status=status, outcome_hash="outcome", fence=OVER)
     assert step.guard == ClaimGuard(now_ms=OVER, fence=NOW_MS, lease_until_ms=NOW_MS + LEASE)
@@ -260,7 +260,7 @@ def test_an_unknown_outcome_is_settled_by_who_found_out_and_the_holder_is_out(st
         complete(step.claim, outcome="mine", at=OVER)
 
 
-def test_an_unknown_outcome_may_be_left_to_another_try() -> None:
+def test_reconciling_may_allow_another_attempt() -> None:
     step = reconcile(a_claim(), None)
     assert step.claim == a_claim(retry_safe=True, fence=OVER)
     with pytest.raises(FencedError):
@@ -268,14 +268,14 @@ def test_an_unknown_outcome_may_be_left_to_another_try() -> None:
     assert begun(another(OVER), step.claim, now_ms=OVER).claim.fence == OVER + 1
 
 
-def test_who_said_that_it_may_be_tried_again_may_still_find_out_how_it_ended() -> None:
+def test_an_outcome_may_still_be_reconciled_after_a_retry_was_allowed() -> None:
     tried = reconcile(a_claim(), None).claim
     step = reconcile(tried, ClaimStatus.COMPLETED)
     assert step.claim == replace(tried, status=ClaimStatus.COMPLETED, outcome_hash="outcome", fence=OVER + 1)
 
 
 @pytest.mark.parametrize("status", [None, ClaimStatus.COMPLETED])
-def test_an_attempt_that_came_since_is_not_judged_by_what_was_found_out_of_another(
+def test_reconciling_one_attempt_does_not_touch_a_later_one(
     status: ClaimStatus | None,
 ) -> None:
     since = a_claim(fence=NOW_MS + 1)
@@ -297,7 +297,7 @@ def test_an_attempt_that_came_since_is_not_judged_by_what_was_found_out_of_anoth
         (None, None, OVER, NotFoundError),
     ],
 )
-def test_nothing_is_reconciled_that_somebody_holds_or_that_is_known(
+def test_a_held_or_settled_claim_cannot_be_reconciled(
     held: LeasedClaim | None, status: ClaimStatus | None, at: int, error: type[StoreError]
 ) -> None:
     with pytest.raises(error):
@@ -315,19 +315,26 @@ def test_nothing_is_reconciled_that_somebody_holds_or_that_is_known(
         (None, False),
     ],
 )
-def test_a_guard_admits_what_it_asks_for(held: LeasedClaim | None, *, admitted: bool) -> None:
+def test_a_guard_admits_the_claim_that_it_names(held: LeasedClaim | None, *, admitted: bool) -> None:
     assert admits(held, ClaimGuard(now_ms=NOW_MS, fence=NOW_MS)) is admitted
 
 
 @pytest.mark.parametrize("held", [a_claim(), DONE])
-def test_what_is_there_is_not_free(held: LeasedClaim) -> None:
+def test_a_stored_claim_fails_the_guard_of_an_absent_one(held: LeasedClaim) -> None:
     assert not admits(held, ClaimGuard(now_ms=NOW_MS))
 
 
 def test_a_claim_stays_at_least_a_day_after_its_lease() -> None:
-    assert claim_ttl(lease_until_ms=NOW_MS) == NOW_SECONDS + 1 + DAY
-    assert claim_ttl(lease_until_ms=NOW_MS, at_least=NOW_SECONDS + 2 * DAY) == NOW_SECONDS + 2 * DAY
+    assert claim_ttl(lease_until_ms=NOW_MS) == NOW_SECONDS + 1 + DAY_SECONDS
+    ttl = NOW_SECONDS + 2 * DAY_SECONDS
+    assert claim_ttl(lease_until_ms=NOW_MS, at_least=ttl) == ttl
 
 
-def test_a_lease_is_over_by_every_clock() -> None:
-    assert (lease_over(NOW_MS, NOW_MS + 3999), lease_over(NOW_MS, NOW_MS + 4000)) == (False, True)
+def test_a_lease_counts_as_held_for_the_skew_margin_after_its_expiry() -> None:
+    free = NOW_MS + LEASE_SKEW_MARGIN_MS
+    assert (lease_expired(NOW_MS, free - 1), lease_expired(NOW_MS, free)) == (False, True)
+
+
+def test_the_skew_margin_is_four_seconds() -> None:
+    # Pinned on purpose: clients and documents rely on it.
+    assert LEASE_SKEW_MARGIN_MS == 4000

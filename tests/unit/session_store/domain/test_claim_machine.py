@@ -1,4 +1,4 @@
-"""Workers with skewed clocks on one claim, each seeing it late: what holds at every step."""
+"""Invariants of the claim machine with workers whose clocks differ and whose reads are stale."""
 
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -7,7 +7,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from session_store.domain.claim import SETTLED, ClaimStatus, LeasedClaim, Step, admits, claim_ttl
+from session_store.domain.claim import (
+    LEASE_SKEW_MARGIN_MS,
+    SETTLED,
+    ClaimStatus,
+    LeasedClaim,
+    Step,
+    admits,
+    claim_ttl,
+)
 from session_store.domain.claim_steps import begun, extended, reconciled, settled
 from session_store.errors import StoreError
 from tests.support.samples import AUTHOR, NOW_MS, OWNER
@@ -20,7 +28,7 @@ WORKER: Final = st.integers(0, WORKERS - 1)
 
 @dataclass
 class Worker:
-    """``held``: the claim as it was given to it; ``seen``: the claim as it read it last."""
+    """A worker. ``held``: the claim that it was given; ``seen``: the claim as it last read it."""
 
     skew: int
     held: LeasedClaim | None = None
@@ -118,7 +126,7 @@ class ClaimMachine(RuleBasedStateMachine):
 
     @rule(worker=WORKER, status=st.sampled_from([None, *sorted(SETTLED)]))
     def reconcile(self, worker: int, status: ClaimStatus | None) -> None:
-        """At once: a person decides by what is there."""
+        """Reconcile by the stored claim: an operator reads it first."""
         now = self.clock(self.workers[worker])
         try:
             step = reconciled(
@@ -146,11 +154,11 @@ class ClaimMachine(RuleBasedStateMachine):
 
     @rule(worker=WORKER)
     def die(self, worker: int) -> None:
-        """And start anew, knowing nothing."""
+        """The worker crashes, and restarts without any knowledge."""
         me = self.workers[worker]
         self.workers[worker] = replace(me, held=None, seen=None, pending=None)
 
-    @rule(ms=st.sampled_from([1, 400, 1500, 4000, 7000]))
+    @rule(ms=st.sampled_from([1, 400, 1500, LEASE_SKEW_MARGIN_MS, 7000]))
     def time_passes(self, ms: int) -> None:
         self.now += ms
 
@@ -163,7 +171,7 @@ class ClaimMachine(RuleBasedStateMachine):
         claim = self.table.claim
         if self.table.outcome is not None:
             assert claim == self.table.outcome
-        elif claim is not None and claim.status in SETTLED:
+        elif claim is not None and claim.is_settled:
             self.table.outcome = claim
 
     @invariant()

@@ -1,4 +1,4 @@
-"""References to secrets, and the secrets they mean."""
+"""References to secrets, and the names of the secrets."""
 
 import hashlib
 

@@ -44,13 +44,13 @@ def changes(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[Operation, s
         ({"state": {"a.b": 1}}, {"state": {"a.b": 2}}, [(CHANGED, "/state/a.b", 1, 2)]),
     ],
 )
-def test_each_path_that_differs_is_told(
+def test_each_path_that_differs_is_reported(
     old: dict[str, Any], new: dict[str, Any], expected: list[tuple[Operation, str, Any, Any]]
 ) -> None:
     assert changes(old, new) == expected
 
 
-def test_a_large_value_is_told_by_its_size_and_hash() -> None:
+def test_a_large_value_is_replaced_by_its_size_and_hash() -> None:
     small, large = "x" * (LARGEST_VALUE - 2), "x" * (LARGEST_VALUE - 1)
     assert changes({"a": small}, {"a": large}) == [
         (CHANGED, "/a", small, {"bytes": LARGEST_VALUE + 1, "sha256": digest(large)})
@@ -70,7 +70,7 @@ def test_a_digested_attribute_is_compared_whole_and_never_shown() -> None:
     )
 
 
-def test_a_payload_that_lies_elsewhere_is_told_as_its_item_tells_it() -> None:
+def test_a_reference_to_a_payload_is_shown_as_it_is() -> None:
     exposure = Exposure(digested=frozenset({"content", "state"}), payloads=frozenset({"content"}))
     reference = {"bytes": 400_000, "sha256": digest("x")}
     found = differences({}, {"content": reference, "state": reference}, exposure=exposure)
@@ -80,7 +80,7 @@ def test_a_payload_that_lies_elsewhere_is_told_as_its_item_tells_it() -> None:
     ]
 
 
-def test_what_is_no_such_reference_is_digested_as_ever() -> None:
+def test_a_value_that_is_no_reference_is_digested() -> None:
     exposure = Exposure(digested=frozenset({"content"}), payloads=frozenset({"content"}))
     for foreign in ({"bytes": 1}, {"bytes": 1, "sha256": "x", "text": "marker"}, "text", ["bytes", "sha256"]):
         (found,) = differences({}, {"content": foreign}, exposure=exposure)
@@ -111,7 +111,7 @@ def test_nothing_differs_exactly_when_the_values_are_equal(old: Any, new: Any) -
 
 
 @given(VALUES, VALUES)
-def test_the_way_back_is_the_way_there_turned_round(old: Any, new: Any) -> None:
+def test_swapping_the_images_swaps_the_differences(old: Any, new: Any) -> None:
     turned = {ADDED: REMOVED, REMOVED: ADDED, CHANGED: CHANGED}
     there = differences({"a": old}, {"a": new}, exposure=OPEN)
     back = differences({"a": new}, {"a": old}, exposure=OPEN)

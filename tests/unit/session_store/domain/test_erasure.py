@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from session_store.domain.erasure import Erasure
 
 
-def test_only_what_lies_behind_is_counted() -> None:
+def test_only_children_after_the_position_are_counted() -> None:
     once = Erasure().counting(["a", "b"])
     assert once == Erasure(counted=2, up_to="b")
     assert once.counting(["a", "b"]) == once
@@ -15,7 +15,7 @@ def test_only_what_lies_behind_is_counted() -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=3), unique=True), st.data())
-def test_however_often_the_work_starts_again_each_is_counted_once(
+def test_each_child_is_counted_once_however_often_the_work_restarts(
     sks: list[str], data: st.DataObject
 ) -> None:
     left = sorted(sks)

@@ -1,4 +1,4 @@
-"""Names are minted in one form, never twice, and judged before they become keys."""
+"""Identifiers are minted in one form, never twice, and checked before they become keys."""
 
 import itertools
 import re

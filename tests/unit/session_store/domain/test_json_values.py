@@ -131,7 +131,7 @@ def test_a_surrogate_pair_is_one_character() -> None:
     assert parse(r'"\ud83d\ude00"') == "\U0001f600"
 
 
-def test_a_key_that_stands_twice_is_refused() -> None:
+def test_a_duplicate_key_is_refused() -> None:
     assert refusal('{"a": 1, "a": 1}').facts["path"] == "$"
     assert refusal('{"x": [{"a": 1, "a": 2}]}').facts["path"] == "$.x[0]"
 

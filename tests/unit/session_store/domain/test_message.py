@@ -1,8 +1,8 @@
-"""A message's id tells its time."""
+"""A message id has a time, which must be near the clock."""
 
 import pytest
 
-from session_store.domain.message import check_on_clock, off_clock
+from session_store.domain.message import check_on_clock, is_off_clock
 from session_store.errors import InvalidRequestError
 from tests.support.samples import NOW_MS
 from tests.support.world import CountingIds
@@ -21,7 +21,7 @@ FIVE_MINUTES = 300_000
     ],
 )
 def test_an_id_may_be_five_minutes_off_the_clock(off: int, *, expected: bool) -> None:
-    assert off_clock(CountingIds().message_id(NOW_MS + off), NOW_MS) is expected
+    assert is_off_clock(CountingIds().message_id(NOW_MS + off), NOW_MS) is expected
 
 
 def test_a_new_id_of_another_time_is_refused_by_its_path() -> None:

@@ -1,4 +1,4 @@
-"""What the bus carries."""
+"""Events for the bus."""
 
 from msgspec.structs import replace
 

@@ -1,4 +1,4 @@
-"""What may be done to a session, and what each change makes of it."""
+"""Guards of session writes, and the session after each."""
 
 from itertools import product
 from typing import Any
@@ -13,7 +13,7 @@ from session_store.domain.session_write import (
     ReplaceState,
     Transition,
     already_done,
-    changed,
+    apply_write,
     violation,
 )
 from session_store.domain.state_operations import StateOperations
@@ -90,7 +90,7 @@ def test_an_absent_session_an_expired_one_and_anothers_are_the_same_refusal() ->
     assert [error.facts for error in refusals if error is not None] == [{}] * 4
 
 
-def test_violations_are_told_in_one_order() -> None:
+def test_violations_are_reported_in_a_fixed_order() -> None:
     guard = a_guard(version=1)
     wrong = dict(ALL_WRONG)
     told: list[type[StoreError] | None] = []
@@ -110,7 +110,7 @@ def test_each_clause_refuses_by_itself(name: str) -> None:
     assert isinstance(violation(a_session(**{name: ALL_WRONG[name]}), guard, WRONG_TYPE), expected)
 
 
-def test_a_refusal_tells_the_facts_to_go_on_with() -> None:
+def test_a_refusal_has_the_facts_to_go_on_with() -> None:
     misdirected = violation(a_session(home_region="eu-west-1"), a_guard())
     conflict = violation(a_session(version=7), a_guard(version=5))
     assert misdirected is not None
@@ -128,7 +128,7 @@ def test_a_guard_without_statuses_and_version_admits_any() -> None:
 def test_a_change_raises_the_version_and_signs_the_session() -> None:
     session = a_session(version=3, write_region="eu-west-1")
     write = a_write(session, ReplaceState(state={"a": 1}), now_ms=NOW_MS + 5000)
-    after = changed(session, write)
+    after = apply_write(session, write)
     assert after == replace(
         session,
         version=4,
@@ -143,19 +143,19 @@ def test_a_change_raises_the_version_and_signs_the_session() -> None:
 def test_state_operations_change_the_state_only_where_they_say() -> None:
     session = a_session(state={"a": 1, "b": 2})
     write = a_write(session, StateOperations(set={"c": 3}, remove=["a"]))
-    assert changed(session, write).state == {"b": 2, "c": 3}
+    assert apply_write(session, write).state == {"b": 2, "c": 3}
     assert session.state == {"a": 1, "b": 2}
 
 
 @pytest.mark.parametrize("to", [Status.ACTIVE, Status.CLOSING])
 def test_a_step_that_does_not_close_leaves_the_end_alone(to: Status) -> None:
     session = a_session(status=Status.INITIALIZING)
-    after = changed(session, a_write(session, Transition(to=to)))
+    after = apply_write(session, a_write(session, Transition(to=to)))
     assert (after.status, after.ttl, after.slide_after) == (to, session.ttl, session.slide_after)
 
 
 def close(session: Session) -> Session:
-    return changed(session, a_write(session, Transition(to=Status.CLOSED)))
+    return apply_write(session, a_write(session, Transition(to=Status.CLOSED)))
 
 
 def test_a_closed_session_stays_readable_for_a_day() -> None:
@@ -172,7 +172,7 @@ def test_a_closed_session_does_not_outlive_its_longest_life() -> None:
 def test_a_retry_recognises_its_own_write() -> None:
     session = a_session()
     write = a_write(session, ReplaceState(state={}))
-    assert already_done(changed(session, write), write)
+    assert already_done(apply_write(session, write), write)
     assert not already_done(session, write)
 
 
@@ -184,6 +184,6 @@ def test_a_step_already_taken_is_done() -> None:
 
 
 @pytest.mark.parametrize("change", [{"owner": owner_of(BOB)}, {"ttl": NOW_SECONDS}])
-def test_a_step_taken_on_a_session_that_is_not_there_is_not_done(change: dict[str, Any]) -> None:
+def test_a_transition_of_an_absent_or_foreign_session_is_not_done(change: dict[str, Any]) -> None:
     session = a_session(**change)
     assert not already_done(session, a_write(session, Transition(to=Status.ACTIVE)))

@@ -1,4 +1,4 @@
-"""Moving a session's end."""
+"""Slides of a session's window."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from session_store.domain.session import Session, Status, owner_of
-from session_store.domain.slide import slid, slides
+from session_store.domain.slide import admits_slide, apply_slide
 from session_store.domain.window import Window
 from tests.support.samples import BOB, NOW_MS, NOW_SECONDS, a_session, a_slide
 
@@ -16,16 +16,18 @@ DUE_MS = (NOW_SECONDS + 360) * 1000
 
 
 def used(session: Session, now_ms: int) -> Session:
-    """As a use case does it: a slide where it is due and may be done."""
+    """Use the session as a use case does: slide if it is due and admitted."""
     slide = a_slide(session, now_ms=now_ms)
-    return slid(session, slide) if session.slide_due(now_ms) and slides(session, slide) else session
+    return (
+        apply_slide(session, slide) if session.slide_due(now_ms) and admits_slide(session, slide) else session
+    )
 
 
 def test_a_slide_moves_the_end_and_leaves_the_version() -> None:
     session = a_session()
     slide = a_slide(session, now_ms=DUE_MS)
-    assert slides(session, slide)
-    assert slid(session, slide) == replace(
+    assert admits_slide(session, slide)
+    assert apply_slide(session, slide) == replace(
         session, ttl=NOW_SECONDS + 360 + 3600, slide_after=NOW_SECONDS + 720, updated_by=slide.author
     )
 
@@ -33,14 +35,14 @@ def test_a_slide_moves_the_end_and_leaves_the_version() -> None:
 def test_a_slide_is_due_from_its_second_on() -> None:
     session = a_session()
     assert not session.slide_due(DUE_MS - 1)
-    assert not slides(session, a_slide(session, now_ms=DUE_MS - 1))
+    assert not admits_slide(session, a_slide(session, now_ms=DUE_MS - 1))
     assert session.slide_due(DUE_MS)
 
 
 def test_no_slide_is_due_once_the_longest_life_is_reached() -> None:
     session = a_session(ttl=NOW_SECONDS + 400, max_expires_at=NOW_SECONDS + 400)
     assert not session.slide_due(DUE_MS)
-    assert not slides(session, a_slide(session, now_ms=DUE_MS))
+    assert not admits_slide(session, a_slide(session, now_ms=DUE_MS))
 
 
 @pytest.mark.parametrize("status", Status)
@@ -48,7 +50,7 @@ def test_a_closed_session_slides_no_more(status: Status) -> None:
     session = a_session(status=status)
     expected = status is not Status.CLOSED
     assert session.slide_due(DUE_MS) == expected
-    assert slides(session, a_slide(session, now_ms=DUE_MS)) == expected
+    assert admits_slide(session, a_slide(session, now_ms=DUE_MS)) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,18 +64,18 @@ def test_a_closed_session_slides_no_more(status: Status) -> None:
 )
 def test_a_slide_is_refused_where_the_session_has_changed(change: dict[str, Any]) -> None:
     session = a_session()
-    assert not slides(replace(session, **change), a_slide(session, now_ms=DUE_MS))
+    assert not admits_slide(replace(session, **change), a_slide(session, now_ms=DUE_MS))
 
 
-def test_nothing_slides_where_nothing_is() -> None:
-    assert not slides(None, a_slide(a_session(), now_ms=DUE_MS))
+def test_an_absent_session_does_not_slide() -> None:
+    assert not admits_slide(None, a_slide(a_session(), now_ms=DUE_MS))
 
 
 def test_an_end_never_moves_backwards() -> None:
     session = a_session(ttl=NOW_SECONDS + 5000)
     for moved, ttl in ((False, session.ttl - 1), (False, session.ttl), (True, session.ttl + 1)):
         window = Window(ttl=ttl, slide_after=NOW_SECONDS + 999)
-        assert slides(session, a_slide(session, now_ms=DUE_MS, window=window)) == moved
+        assert admits_slide(session, a_slide(session, now_ms=DUE_MS, window=window)) == moved
 
 
 def test_a_hundred_uses_in_a_second_are_one_slide() -> None:
@@ -93,7 +95,7 @@ def test_a_hundred_uses_in_a_second_are_one_slide() -> None:
 def test_a_session_lives_90_to_100_percent_of_its_timeout_after_its_last_use(
     idle_timeout: int, lifetime: int, pauses: list[int]
 ) -> None:
-    """To the second: up to one less than 90 %, for both ends lie on whole seconds."""
+    """To the second: it may live one second less than 90 %, as both ends are whole seconds."""
     maximum = NOW_SECONDS + lifetime
     window = a_session(idle_timeout=idle_timeout, max_expires_at=maximum).window_at(NOW_MS)
     session = a_session(

@@ -6,14 +6,19 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from session_store.domain.state_operations import StateOperations, applied, checked, type_violation
+from session_store.domain.state_operations import (
+    StateOperations,
+    apply_operations,
+    check_operations,
+    type_violation,
+)
 from session_store.errors import InvalidRequestError
 from tests.support.json_strategies import NUMBERS, WIDE
 
 
 def refusal(operations: StateOperations) -> InvalidRequestError:
     with pytest.raises(InvalidRequestError) as refused:
-        checked(operations)
+        check_operations(operations)
     return refused.value
 
 
@@ -36,7 +41,7 @@ def test_set_and_remove_repeat_harmlessly_and_the_others_do_not() -> None:
 
 def test_50_keys_are_admitted_and_51_are_not() -> None:
     fifty = StateOperations(set=keys(47), remove=["a"], increment={"b": 1}, append={"c": [1]})
-    assert checked(fifty) is fifty
+    assert check_operations(fifty) is fifty
     error = refusal(StateOperations(set=keys(48), remove=["a"], increment={"b": 1}, append={"c": [1]}))
     assert error.facts == {"path": "$", "limit": 50}
 
@@ -51,7 +56,7 @@ def test_50_keys_are_admitted_and_51_are_not() -> None:
         (StateOperations(remove=["k", "k"]), "$.remove.k"),
     ],
 )
-def test_a_key_stands_in_one_operation(operations: StateOperations, path: str) -> None:
+def test_a_key_may_be_in_only_one_operation(operations: StateOperations, path: str) -> None:
     assert refusal(operations).facts["path"] == path
 
 
@@ -78,14 +83,14 @@ def test_what_cannot_be_done_is_refused_with_its_path(operations: StateOperation
 
 @pytest.mark.parametrize("key", ["a.b", "status", "ttl", "pk", "size", "ünï", "#a", ":a", " ", "a[0]"])
 def test_a_key_is_any_text(key: str) -> None:
-    assert checked(StateOperations(set={key: 1})).set == {key: 1}
-    assert applied({}, StateOperations(set={key: 1})) == {key: 1}
+    assert check_operations(StateOperations(set={key: 1})).set == {key: 1}
+    assert apply_operations({}, StateOperations(set={key: 1})) == {key: 1}
 
 
 def test_values_stay_within_the_levels_of_the_state() -> None:
-    """The map of the state is the first of 31."""
-    checked(StateOperations(set={"k": nested(30)}))
-    checked(StateOperations(append={"k": nested(30)}))
+    """The map of the state itself is the first of 31 levels."""
+    check_operations(StateOperations(set={"k": nested(30)}))
+    check_operations(StateOperations(append={"k": nested(30)}))
     assert "Nested deeper" in refusal(StateOperations(set={"k": nested(31)})).detail
     assert "Nested deeper" in refusal(StateOperations(append={"k": nested(31)})).detail
 
@@ -115,7 +120,14 @@ def test_operations_are_applied_together() -> None:
         set={"a": [1]}, remove=["b", "never"], increment={"c": 2, "n": -1}, append={"d": [2, [3]], "m": []}
     )
     state = {"a": 0, "b": 1, "c": 40, "d": [1], "e": None}
-    assert applied(state, operations) == {"a": [1], "c": 42, "n": -1, "d": [1, 2, [3]], "m": [], "e": None}
+    assert apply_operations(state, operations) == {
+        "a": [1],
+        "c": 42,
+        "n": -1,
+        "d": [1, 2, [3]],
+        "m": [],
+        "e": None,
+    }
     assert state == {"a": 0, "b": 1, "c": 40, "d": [1], "e": None}
 
 
@@ -132,14 +144,14 @@ def test_operations_are_applied_together() -> None:
     ],
 )
 def test_a_sum_is_exact(value: Any, amount: Any, expected: Any) -> None:
-    after = applied({"k": value}, StateOperations(increment={"k": amount}))["k"]
+    after = apply_operations({"k": value}, StateOperations(increment={"k": amount}))["k"]
     assert repr(expected) == repr(after)
 
 
 @pytest.mark.parametrize(("value", "amount"), [(9 * 10**125, 10**125), (-9 * 10**125, -(10**125))])
 def test_a_sum_out_of_range_is_refused(value: int, amount: int) -> None:
     with pytest.raises(InvalidRequestError) as refused:
-        applied({"k": value}, StateOperations(increment={"k": amount}))
+        apply_operations({"k": value}, StateOperations(increment={"k": amount}))
     assert refused.value.facts["path"] == "$.increment.k"
 
 
@@ -147,7 +159,7 @@ def test_a_sum_out_of_range_is_refused(value: int, amount: int) -> None:
 def test_a_sum_is_exact_or_refused(value: int | Decimal, amount: int | Decimal) -> None:
     expected = WIDE.add(Decimal(value), Decimal(amount))
     try:
-        after = applied({"k": value}, StateOperations(increment={"k": amount}))["k"]
+        after = apply_operations({"k": value}, StateOperations(increment={"k": amount}))["k"]
     except InvalidRequestError as refused:
         assert refused.facts["path"] == "$.increment.k"  # noqa: PT017 - either outcome is right
         return

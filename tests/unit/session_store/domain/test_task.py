@@ -1,8 +1,8 @@
-"""When tasks end by themselves, when they may be had, and how long they wait after a failure."""
+"""When tasks lapse, when they can be claimed, and how long they wait after a failure."""
 
 import pytest
 
-from session_store.domain.claim import SKEW_MARGIN_MS
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS
 from session_store.domain.task import (
     MAX_ATTEMPTS,
     OPEN,
@@ -11,8 +11,8 @@ from session_store.domain.task import (
     TaskKind,
     TaskStatus,
     back_off,
+    claimable_from,
     lapses_at,
-    takeable_from,
 )
 from session_store.domain.task_steps import decided, failed, lapsed, taken
 from session_store.errors import AlreadyDecidedError
@@ -20,7 +20,7 @@ from tests.support.samples import AUTHOR, NOW_MS
 from tests.support.task_samples import a_task, an_approval, took
 
 LEASE_END = NOW_MS + 60_000
-FREE = LEASE_END + SKEW_MARGIN_MS
+FREE = LEASE_END + LEASE_SKEW_MARGIN_MS
 SOON = NOW_MS + 30_000
 LATE = FREE + 30_000
 
@@ -29,20 +29,20 @@ LATE = FREE + 30_000
     ("task", "at"),
     [
         (a_task(), None),
-        (a_task(deadline=SOON), SOON),
+        (a_task(deadline_ms=SOON), SOON),
         (an_approval(), None),
-        (an_approval(deadline=SOON), SOON),
+        (an_approval(deadline_ms=SOON), SOON),
         (took(a_task()).claim, None),
-        (took(a_task(deadline=SOON)).claim, FREE),
-        (took(a_task(deadline=LATE)).claim, LATE),
+        (took(a_task(deadline_ms=SOON)).claim, FREE),
+        (took(a_task(deadline_ms=LATE)).claim, LATE),
         (took(a_task(attempts=MAX_ATTEMPTS - 2)).claim, None),
         (took(a_task(attempts=MAX_ATTEMPTS - 1)).claim, FREE),
-        (took(a_task(attempts=MAX_ATTEMPTS - 1, deadline=LATE)).claim, FREE),
-        (a_task(status=TaskStatus.FAILED, deadline=SOON), None),
-        (an_approval(status=TaskStatus.APPROVED, deadline=SOON), None),
+        (took(a_task(attempts=MAX_ATTEMPTS - 1, deadline_ms=LATE)).claim, FREE),
+        (a_task(status=TaskStatus.FAILED, deadline_ms=SOON), None),
+        (an_approval(status=TaskStatus.APPROVED, deadline_ms=SOON), None),
     ],
 )
-def test_a_task_ends_by_itself_when_nothing_else_can_come_of_it(task: Task, at: int | None) -> None:
+def test_a_task_lapses_at_its_deadline_or_with_its_last_lease(task: Task, at: int | None) -> None:
     assert lapses_at(task) == at
     if at is not None:
         assert lapsed(task, author=AUTHOR, now_ms=at - 1) is None
@@ -52,15 +52,15 @@ def test_a_task_ends_by_itself_when_nothing_else_can_come_of_it(task: Task, at: 
         assert step.claim.fence > task.fence
 
 
-def test_a_task_in_hand_may_be_had_when_its_lease_is_over_by_every_clock() -> None:
+def test_a_held_task_is_claimable_once_its_lease_has_expired_on_every_clock() -> None:
     held = took(a_task()).claim
-    assert (takeable_from(held), held.next_at) == (FREE, LEASE_END)
+    assert (claimable_from(held), held.next_at) == (FREE, LEASE_END)
     for at, free in ((FREE - 1, False), (FREE, True)):
         step = taken(held, worker="w2", lease_seconds=1, author=AUTHOR, now_ms=at)
         assert (step is not None) is free
 
 
-def test_an_approval_is_never_in_hand() -> None:
+def test_an_approval_is_never_held() -> None:
     assert taken(an_approval(), worker="w", lease_seconds=1, author=AUTHOR, now_ms=NOW_MS) is None
 
 
@@ -68,7 +68,7 @@ def test_pauses_double() -> None:
     assert [back_off(attempts) for attempts in range(1, 5)] == [10, 20, 40, 80]
 
 
-def test_a_fence_rises_from_hand_to_hand_whatever_the_clocks_say() -> None:
+def test_a_fence_rises_with_every_holder_whatever_the_clocks_say() -> None:
     task = a_task()
     fences = []
     for _ in range(MAX_ATTEMPTS):

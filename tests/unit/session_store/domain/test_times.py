@@ -1,10 +1,10 @@
-"""Instants in milliseconds, ends in seconds."""
+"""Instants in milliseconds, ttl values in seconds."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from session_store.domain.times import end_of_second, from_iso, is_over, iso, seconds
+from session_store.domain.times import end_of_second, from_iso, is_expired, iso, seconds
 
 YEAR_1 = -62_135_596_800_000
 LAST_OF_9999 = 253_402_300_799_999
@@ -60,9 +60,9 @@ def test_a_time_without_a_zone_is_refused(text: str) -> None:
         from_iso(text)
 
 
-def test_an_end_is_over_from_its_own_second_on() -> None:
-    assert not is_over(1000, 999_999)
-    assert is_over(1000, 1_000_000)
-    assert is_over(1000, 1_000_999)
-    assert is_over(999, 1_000_000)
+def test_a_ttl_has_expired_from_its_own_second_on() -> None:
+    assert not is_expired(1000, 999_999)
+    assert is_expired(1000, 1_000_000)
+    assert is_expired(1000, 1_000_999)
+    assert is_expired(999, 1_000_000)
     assert seconds(999_999) == 999

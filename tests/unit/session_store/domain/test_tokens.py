@@ -1,4 +1,4 @@
-"""Tokens stay as they are: a request that is sent again by a newer release is to be the same one."""
+"""Tokens never change: a retry sent by a newer release must be the same request."""
 
 from msgspec.structs import replace
 

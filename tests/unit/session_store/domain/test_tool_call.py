@@ -1,4 +1,4 @@
-"""How long a call may run in its session, and how long the session waits for it."""
+"""Leases of tool calls within the life of their session, and tokens."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from tests.support.samples import NOW_MS, NOW_SECONDS, a_call, a_session
     ],
 )
 def test_a_lease_ends_a_minute_before_its_session_can_live(asked: int, ends_in: int, given: int) -> None:
-    until = lease_until(NOW_MS, lease_seconds=asked, session_ends=NOW_SECONDS + ends_in)
+    until = lease_until(NOW_MS, lease_seconds=asked, max_expires_at=NOW_SECONDS + ends_in)
     assert until - NOW_MS == given
 
 

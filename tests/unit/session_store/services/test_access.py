@@ -16,7 +16,8 @@ from session_store.errors import (
     ThrottledError,
 )
 from session_store.services.access import SessionAccess
-from session_store.storage.memory.storage import Memory, MemorySessions
+from session_store.storage.memory.sessions import MemorySessions
+from session_store.storage.memory.state import Memory
 from tests.support.samples import ALICE, BOB, NOW_MS, NOW_SECONDS, REGION, a_session
 from tests.support.world import SettableClock, WatchedSessions, World
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from session_store.deadline import Deadline
 from session_store.domain.session import Session, Status
 from session_store.services.census import RESERVE, Census, Counted
-from session_store.storage.memory.storage import MemorySessions
+from session_store.storage.memory.sessions import MemorySessions
 from tests.support.samples import REGION
 from tests.support.world import World
 

@@ -19,6 +19,7 @@ from session_store.errors import (
     UnfinishedError,
 )
 from session_store.ports import Storage
+from session_store.schema import session_pk
 from session_store.services.cleanup import PAGE, PRINCIPAL
 from session_store.storage.memory.storage import memory_storage
 from session_store.storage.memory.surroundings import MemoryPayloads
@@ -92,7 +93,7 @@ def test_the_summary_stands_behind_the_deletion_in_the_same_second(
     end = an_end(session, reason=EndReason.DELETED, ended_at=NOW_SECONDS * 1000)
     for _ in range(2):
         around.cleanup(storage).run(end, request_id="r")
-    trail = storage.audit.page(session.session_id, PageRequest(limit=10)).items
+    trail = storage.audit.page(session_pk(session.session_id), PageRequest(limit=10)).items
     assert [entry.event_name for entry in trail] == ["SessionDeleted", "SessionEnded"]
 
 

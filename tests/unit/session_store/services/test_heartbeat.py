@@ -4,7 +4,7 @@ from session_store.deadline import Deadline
 from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.session import Author
 from session_store.services.heartbeat import PRINCIPAL, Heart
-from session_store.storage.memory.storage import MemoryHeartbeats
+from session_store.storage.memory.heartbeats import MemoryHeartbeats
 from tests.support.samples import NOW_MS
 from tests.support.world import World
 

@@ -7,7 +7,7 @@ import pytest
 from session_store.domain.message import Message
 from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
 from session_store.services.context import NewMessage
-from session_store.storage.memory.storage import MemoryMessages
+from session_store.storage.memory.messages import MemoryMessages
 from tests.support.samples import ALICE
 from tests.support.world import World
 

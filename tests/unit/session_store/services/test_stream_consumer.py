@@ -21,7 +21,8 @@ from session_store.storage.dynamodb.child_items import claim_item, message_item,
 from session_store.storage.dynamodb.free_claim_table import free_claim_item
 from session_store.storage.dynamodb.key_claims import key_claim_item
 from session_store.storage.dynamodb.task_items import task_item
-from session_store.storage.memory.storage import Memory, MemoryAudit
+from session_store.storage.memory.audit import MemoryAudit
+from session_store.storage.memory.state import Memory
 from tests.support.samples import (
     ALICE,
     AUTHOR,

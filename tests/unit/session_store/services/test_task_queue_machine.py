@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from msgspec.structs import replace
 
 from session_store.deadline import Deadline
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS
 from session_store.domain.page import PageRequest
 from session_store.domain.task import MAX_ATTEMPTS, OPEN, Task, TaskStatus
 from session_store.domain.task_writes import TaskFilter
@@ -115,7 +116,7 @@ class QueueMachine(RuleBasedStateMachine):
         access = replace(me.store.tasks.access, clock=me.clock)
         OverdueTasks(access=access, deadline=Deadline()).run(request_id="r")
 
-    @rule(ms=st.sampled_from([1, 900, 4000, 13_000]))
+    @rule(ms=st.sampled_from([1, 900, LEASE_SKEW_MARGIN_MS, 13_000]))
     def time_passes(self, ms: int) -> None:
         self.now += ms
 

@@ -1,4 +1,4 @@
-"""A write whose answer is lost may have happened; a read may be tried again."""
+"""A write whose response is lost may have happened; a read may be tried again."""
 
 import pytest
 from botocore.exceptions import (

@@ -1,4 +1,4 @@
-"""What AWS answers beside the tables, and what it means."""
+"""The meaning of the answers of other AWS services."""
 
 import json
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def test_a_notice_is_an_entry_of_the_bus(events: tuple[EventBridgeBus, Stubber])
     )
 
 
-def test_what_the_bus_did_not_take_is_an_error(events: tuple[EventBridgeBus, Stubber]) -> None:
+def test_events_that_the_bus_did_not_take_are_an_error(events: tuple[EventBridgeBus, Stubber]) -> None:
     bus, stubber = events
     entries: list[dict[str, str]] = [{"EventId": "1"}, {"ErrorCode": "InternalFailure", "ErrorMessage": "x"}]
     stubber.add_response("put_events", {"FailedEntryCount": 1, "Entries": entries})
@@ -69,7 +69,7 @@ def secrets() -> Iterator[tuple[SecretsManager, Stubber]]:
 
 
 @pytest.mark.parametrize("code", ["ResourceNotFoundException", "InvalidRequestException"])
-def test_a_secret_that_is_not_there_is_none(secrets: tuple[SecretsManager, Stubber], code: str) -> None:
+def test_a_missing_secret_is_none(secrets: tuple[SecretsManager, Stubber], code: str) -> None:
     storage, stubber = secrets
     stubber.add_client_error("get_secret_value", code)
     assert storage.read("a") is None
@@ -92,7 +92,7 @@ def test_a_secret_that_cannot_be_read_now_is_read_later(
     assert "marker-1b7d" not in str(raised.value)
 
 
-def test_secrets_manager_that_is_away_is_asked_later(secrets: tuple[SecretsManager, Stubber]) -> None:
+def test_an_unreachable_secrets_manager_is_unavailable(secrets: tuple[SecretsManager, Stubber]) -> None:
     storage, _ = secrets
 
     def away(**_: object) -> None:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from session_store.deadline import Deadline
-from session_store.domain.claim import SKEW_MARGIN_MS
+from session_store.domain.claim import LEASE_SKEW_MARGIN_MS
 from session_store.domain.task import MAX_ATTEMPTS, Task, TaskStatus
 from session_store.services.tasks import overdue as overdue_tasks
 from session_store.services.tasks.overdue import PRINCIPAL, Lapsed, OverdueTasks
@@ -26,17 +26,17 @@ def overdue(world: World, tasks: MemoryTasks) -> OverdueTasks:
 
 def dead_one() -> Task:
     """In its last attempt, whose lease is just over by every clock."""
-    at = NOW_MS - 60_000 - SKEW_MARGIN_MS
+    at = NOW_MS - 60_000 - LEASE_SKEW_MARGIN_MS
     return took(a_task(attempts=MAX_ATTEMPTS - 1, next_at=at), at=at).claim
 
 
 def test_what_has_come_to_its_end_is_ended_once(
     world: World, tasks: MemoryTasks, overdue: OverdueTasks
 ) -> None:
-    late, early = an_approval(deadline=NOW_MS), an_approval(deadline=NOW_MS + 1)
+    late, early = an_approval(deadline_ms=NOW_MS), an_approval(deadline_ms=NOW_MS + 1)
     dead = dead_one()
     alive = took(a_task(attempts=MAX_ATTEMPTS - 1)).claim
-    elsewhere = an_approval(deadline=NOW_MS, home_region="eu-west-1")
+    elsewhere = an_approval(deadline_ms=NOW_MS, home_region="eu-west-1")
     for task in (late, early, dead, alive, elsewhere, a_task()):
         tasks.create(task)
     assert overdue.run(request_id="r") == Lapsed(ended=2, more=False)
@@ -69,12 +69,12 @@ def test_a_run_ends_no_more_than_so_many_and_the_next_goes_on(
 ) -> None:
     monkeypatch.setattr(overdue_tasks, "MOST", 3)
     for _ in range(5):
-        tasks.create(an_approval(deadline=NOW_MS))
+        tasks.create(an_approval(deadline_ms=NOW_MS))
     assert overdue.run(request_id="r") == Lapsed(ended=3, more=True)
     assert overdue.run(request_id="r") == Lapsed(ended=2, more=False)
 
 
 def test_a_run_without_time_begins_nothing(tasks: MemoryTasks, overdue: OverdueTasks) -> None:
-    tasks.create(an_approval(deadline=NOW_MS))
+    tasks.create(an_approval(deadline_ms=NOW_MS))
     overdue.deadline.expires_in(24)
     assert overdue.run(request_id="r") == Lapsed(ended=0, more=True)

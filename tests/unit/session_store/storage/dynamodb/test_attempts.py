@@ -1,4 +1,4 @@
-"""How often a call is made, and what is known when it is never answered."""
+"""How often a call is retried, and what is known when it is never answered."""
 
 from typing import Any
 
@@ -19,8 +19,8 @@ from session_store.storage.dynamodb.attempts import (
     ATTEMPTS,
     CONFLICT_RETRIES,
     Attempts,
-    DecidedError,
     Outcome,
+    RejectedError,
     outcome_of,
 )
 
@@ -39,8 +39,8 @@ def cancelled(*reasons: str) -> ClientError:
 
 
 THROTTLED = failed("ThrottlingException")
-MET = failed("TransactionConflictException")
-RUNNING = failed("TransactionInProgressException")
+CONFLICT = failed("TransactionConflictException")
+IN_PROGRESS = failed("TransactionInProgressException")
 REFUSED = failed("ConditionalCheckFailedException")
 LOST = ConnectionClosedError(endpoint_url=URL)
 UNSENT = ConnectTimeoutError(endpoint_url=URL)
@@ -60,8 +60,8 @@ class Tried:
         deadline.expires_in(left)
         self._attempts = Attempts(deadline=deadline, sleep=self._sleep, uniform=self._uniform)
 
-    def made(self) -> str:
-        return self._attempts.made(self._call)
+    def run(self) -> str:
+        return self._attempts.call_with_retries(self._call)
 
     def _call(self) -> str:
         answer = self._answers[min(self.sent, len(self._answers) - 1)]
@@ -83,11 +83,11 @@ class Tried:
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [
-        (REFUSED, Outcome.DECIDED),
-        (failed("ValidationException"), Outcome.DECIDED),
-        (failed(""), Outcome.DECIDED),
-        (MET, Outcome.MET),
-        (RUNNING, Outcome.RUNNING),
+        (REFUSED, Outcome.REJECTED),
+        (failed("ValidationException"), Outcome.REJECTED),
+        (failed(""), Outcome.REJECTED),
+        (CONFLICT, Outcome.CONFLICT),
+        (IN_PROGRESS, Outcome.IN_PROGRESS),
         *((failed(code), Outcome.BUSY) for code in ("ThrottlingException", "RequestLimitExceeded")),
         (failed("ProvisionedThroughputExceededException"), Outcome.BUSY),
         (failed("InternalServerError", status=500), Outcome.LOST),
@@ -96,12 +96,12 @@ class Tried:
         (failed("502", status=502), Outcome.LOST),
         (failed("Unheard-of", status=504), Outcome.LOST),
         (failed("ThrottlingException", status=503), Outcome.BUSY),
-        (cancelled("None", "TransactionConflict"), Outcome.MET),
+        (cancelled("None", "TransactionConflict"), Outcome.CONFLICT),
         (cancelled("ThrottlingError", "None"), Outcome.BUSY),
         (cancelled("ProvisionedThroughputExceeded", "TransactionConflict"), Outcome.BUSY),
-        (cancelled("TransactionConflict", "ConditionalCheckFailed"), Outcome.DECIDED),
-        (cancelled("ThrottlingError", "ValidationError"), Outcome.DECIDED),
-        (cancelled(), Outcome.DECIDED),
+        (cancelled("TransactionConflict", "ConditionalCheckFailed"), Outcome.REJECTED),
+        (cancelled("ThrottlingError", "ValidationError"), Outcome.REJECTED),
+        (cancelled(), Outcome.REJECTED),
         (LOST, Outcome.LOST),
         (ReadTimeoutError(endpoint_url=URL), Outcome.LOST),
         (SSLError(endpoint_url=URL, error=OSError()), Outcome.LOST),
@@ -109,14 +109,16 @@ class Tried:
         (EndpointConnectionError(endpoint_url=URL), Outcome.BUSY),
     ],
 )
-def test_a_failure_tells_what_became_of_the_request(error: Exception, outcome: Outcome) -> None:
+def test_a_failure_says_what_is_known_of_the_request(error: Exception, outcome: Outcome) -> None:
     assert outcome_of(error) is outcome
 
 
-@pytest.mark.parametrize("failures", [(), (THROTTLED,), (MET,), (LOST, THROTTLED), (RUNNING, UNSENT)])
-def test_a_call_is_made_until_it_is_answered(failures: tuple[Exception, ...]) -> None:
+@pytest.mark.parametrize(
+    "failures", [(), (THROTTLED,), (CONFLICT,), (LOST, THROTTLED), (IN_PROGRESS, UNSENT)]
+)
+def test_a_call_is_retried_until_it_is_answered(failures: tuple[Exception, ...]) -> None:
     tried = Tried(*failures, "answer")
-    assert tried.made() == "answer"
+    assert tried.run() == "answer"
     assert tried.sent == len(failures) + 1
 
 
@@ -130,11 +132,11 @@ def test_a_call_is_made_until_it_is_answered(failures: tuple[Exception, ...]) ->
         ((LOST, THROTTLED), ATTEMPTS, OutcomeUnknownError),
         ((LOST, UNSENT), ATTEMPTS, OutcomeUnknownError),
         ((THROTTLED, LOST, THROTTLED), ATTEMPTS, OutcomeUnknownError),
-        ((MET,), CONFLICT_RETRIES + 1, ThrottledError),
-        ((RUNNING,), CONFLICT_RETRIES + 1, OutcomeUnknownError),
-        ((LOST, MET), CONFLICT_RETRIES + 2, OutcomeUnknownError),
-        ((RUNNING, THROTTLED), ATTEMPTS + 1, OutcomeUnknownError),
-        ((MET, THROTTLED), ATTEMPTS + 1, ThrottledError),
+        ((CONFLICT,), CONFLICT_RETRIES + 1, ThrottledError),
+        ((IN_PROGRESS,), CONFLICT_RETRIES + 1, OutcomeUnknownError),
+        ((LOST, CONFLICT), CONFLICT_RETRIES + 2, OutcomeUnknownError),
+        ((IN_PROGRESS, THROTTLED), ATTEMPTS + 1, OutcomeUnknownError),
+        ((CONFLICT, THROTTLED), ATTEMPTS + 1, ThrottledError),
     ],
 )
 def test_nothing_happened_is_said_only_where_that_is_known(
@@ -142,7 +144,7 @@ def test_nothing_happened_is_said_only_where_that_is_known(
 ) -> None:
     tried = Tried(*failures)
     with pytest.raises(error):
-        tried.made()
+        tried.run()
     assert tried.sent == sent
 
 
@@ -151,26 +153,26 @@ def test_nothing_happened_is_said_only_where_that_is_known(
     [
         ((), False),
         ((THROTTLED,), False),
-        ((MET, UNSENT), False),
+        ((CONFLICT, UNSENT), False),
         ((LOST,), True),
-        ((RUNNING,), True),
+        ((IN_PROGRESS,), True),
         ((LOST, THROTTLED), True),
     ],
 )
-def test_a_judgement_comes_with_whether_an_answer_was_lost_before(
+def test_a_refusal_says_whether_an_earlier_response_was_lost(
     before: tuple[Exception, ...], *, answer_lost: bool
 ) -> None:
     tried = Tried(*before, REFUSED)
-    with pytest.raises(DecidedError) as decided:
-        tried.made()
-    assert (decided.value.error, decided.value.answer_lost) == (REFUSED, answer_lost)
+    with pytest.raises(RejectedError) as rejected:
+        tried.run()
+    assert (rejected.value.error, rejected.value.answer_lost) == (REFUSED, answer_lost)
     assert tried.sent == len(before) + 1
 
 
 def test_pauses_grow_with_full_jitter() -> None:
-    tried = Tried(MET)
+    tried = Tried(CONFLICT)
     with pytest.raises(ThrottledError):
-        tried.made()
+        tried.run()
     spans = [0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0]
     assert (tried.pauses, tried.spans) == (spans, [(0, span) for span in spans])
 
@@ -179,9 +181,9 @@ def test_pauses_grow_with_full_jitter() -> None:
     ("first", "error"),
     [
         (THROTTLED, ThrottledError),
-        (MET, ThrottledError),
+        (CONFLICT, ThrottledError),
         (LOST, OutcomeUnknownError),
-        (RUNNING, OutcomeUnknownError),
+        (IN_PROGRESS, OutcomeUnknownError),
     ],
 )
 def test_no_attempt_is_begun_that_the_deadline_could_cut_off(
@@ -189,19 +191,19 @@ def test_no_attempt_is_begun_that_the_deadline_could_cut_off(
 ) -> None:
     tried = Tried(first, "too late", left=ATTEMPT_SECONDS + 1, takes=1)
     with pytest.raises(error):
-        tried.made()
+        tried.run()
     assert tried.sent == 1
 
 
 def test_nothing_is_sent_with_less_time_left_than_an_attempt_may_take() -> None:
     late = Tried("too late", left=ATTEMPT_SECONDS - 0.001)
     with pytest.raises(ThrottledError):
-        late.made()
+        late.run()
     assert late.sent == 0
-    assert Tried("in time", left=ATTEMPT_SECONDS).made() == "in time"
+    assert Tried("in time", left=ATTEMPT_SECONDS).run() == "in time"
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), RuntimeError("x")])
-def test_what_is_no_failure_of_the_call_flies(error: Exception) -> None:
+def test_an_error_that_is_no_failed_call_passes_through(error: Exception) -> None:
     with pytest.raises(type(error)):
-        Tried(error).made()
+        Tried(error).run()

@@ -1,4 +1,4 @@
-"""Changes are kept short, and read as they were found."""
+"""Changes are stored in a compact form, and read back equal."""
 
 from decimal import Decimal
 from typing import Any
@@ -50,7 +50,7 @@ def test_changes_are_read_as_they_were_found_and_in_their_order(
     assert audit_entry_from(audit_change_item(row(*found))).changes == found
 
 
-def test_a_row_of_before_the_short_form_is_read_as_ever() -> None:
+def test_an_entry_in_the_older_form_is_read_too() -> None:
     written = [
         {"op": "added", "path": "/state/a", "new": 1},
         {"op": "changed", "path": "/version", "old": 1, "new": 2},

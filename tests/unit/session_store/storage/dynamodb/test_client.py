@@ -1,4 +1,4 @@
-"""What DynamoDB's refusals mean."""
+"""The meaning of DynamoDB's refusals, and batches."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ EACH_WRITE = pytest.mark.parametrize("method", WRITES)
 
 
 @pytest.mark.parametrize("method", ["put_item", "update_item"])
-def test_a_failed_condition_brings_what_was_there(stubbed: Stubbed, method: str) -> None:
+def test_a_failed_condition_returns_the_stored_item(stubbed: Stubbed, method: str) -> None:
     stubbed.fails(method, "ConditionalCheckFailedException", Item=ITEM)
     stubbed.fails(method, "ConditionalCheckFailedException")
     held = []
@@ -119,7 +119,7 @@ def test_a_validation_error_beside_a_conflict_is_not_tried_again(stubbed: Stubbe
 
 
 @EACH_WRITE
-def test_what_nobody_expects_flies(stubbed: Stubbed, method: str) -> None:
+def test_an_unexpected_error_passes_through(stubbed: Stubbed, method: str) -> None:
     for code in ("ValidationException", "ResourceNotFoundException", "AccessDeniedException"):
         stubbed.fails(method, code, "The table or the request is wrong")
         with pytest.raises(ClientError):
@@ -157,7 +157,7 @@ def test_a_sum_that_no_number_holds_is_an_invalid_request(stubbed: Stubbed, mess
     assert refused.value.facts["path"] == "$.increment"
 
 
-def test_what_a_batch_leaves_out_is_asked_for_again_after_a_pause(stubbed: Stubbed) -> None:
+def test_unprocessed_keys_are_requested_again_after_a_pause(stubbed: Stubbed) -> None:
     keys = [{"pk": {"S": "p"}, "sk": {"S": sk}} for sk in "abc"]
 
     def asked(*left: Any) -> dict[str, Any]:
@@ -190,12 +190,12 @@ def test_reads_are_consistent(stubbed: Stubbed) -> None:
 
 
 def leaves(stubbed: Stubbed, *keys: Any) -> None:
-    """Answer a deletion of items with what is left to do."""
+    """Answer a batch deletion with unprocessed items."""
     undone = {"sessions": [{"DeleteRequest": {"Key": key}} for key in keys]} if keys else {}
     stubbed.stubber.add_response("batch_write_item", {"UnprocessedItems": undone})
 
 
-def test_what_a_deletion_left_undone_is_asked_for_again_after_a_pause(stubbed: Stubbed) -> None:
+def test_unprocessed_deletions_are_requested_again_after_a_pause(stubbed: Stubbed) -> None:
     leaves(stubbed, KEY)
     leaves(stubbed, KEY)
     leaves(stubbed)

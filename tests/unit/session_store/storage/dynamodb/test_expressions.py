@@ -7,7 +7,7 @@ import pytest
 
 from session_store.domain.session import ANY_STATUS, WRITABLE, Status, owner_of
 from session_store.domain.session_write import PREDECESSORS
-from session_store.domain.state_operations import StateOperations, checked
+from session_store.domain.state_operations import StateOperations, check_operations
 from session_store.schema import Attribute
 from session_store.storage.dynamodb.codec import from_attribute
 from session_store.storage.dynamodb.expressions import (
@@ -145,7 +145,7 @@ def test_fifty_keys_stay_within_dynamodbs_limits_of_an_expression(kind: str) -> 
         else:
             given[into][key] = values[into]
     terms = Terms()
-    write = a_write(a_session(), checked(StateOperations(**given)), version=7)
+    write = a_write(a_session(), check_operations(StateOperations(**given)), version=7)
     update = update_of(terms, write)
     condition = condition_of(terms, write, update)
     for expression in (update.expression(), condition):

@@ -1,4 +1,4 @@
-"""What is known of a keyed write that met its twin, over all that it met."""
+"""The outcome of a write that conflicts with another request under the same key."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
 from session_store.storage.dynamodb.attempts import Attempts
 from session_store.storage.dynamodb.client import Client, TransactionRefusedError
 from session_store.storage.dynamodb.keyed_session_table import KeyedSessionTable
-from session_store.storage.dynamodb.keyed_writes import CLAIM, MEETINGS, WRITE
+from session_store.storage.dynamodb.keyed_writes import CLAIM, CONFLICT_ATTEMPTS, WRITE
 from tests.support.samples import a_key_claim, a_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusing:
-    """A client whose transactions end so, one after the other."""
+    """A client whose transactions end in the given ways, one after another."""
 
     ends: Iterator[Exception]
     table: str = "sessions"
@@ -27,20 +27,23 @@ class Refusing:
 
 
 def met(*, answer_lost: bool) -> TransactionRefusedError:
-    return TransactionRefusedError({}, answer_lost=answer_lost, met=frozenset({CLAIM}))
+    return TransactionRefusedError({}, answer_lost=answer_lost, conflicting=frozenset({CLAIM}))
 
 
 @pytest.mark.parametrize(
     ("ends", "told"),
     [
         ([met(answer_lost=True), ThrottledError()], OutcomeUnknownError),
-        ([met(answer_lost=True), *(met(answer_lost=False) for _ in range(MEETINGS))], OutcomeUnknownError),
+        (
+            [met(answer_lost=True), *(met(answer_lost=False) for _ in range(CONFLICT_ATTEMPTS))],
+            OutcomeUnknownError,
+        ),
         ([met(answer_lost=False), ThrottledError()], ThrottledError),
-        ([met(answer_lost=False) for _ in range(MEETINGS)], ThrottledError),
+        ([met(answer_lost=False) for _ in range(CONFLICT_ATTEMPTS)], ThrottledError),
     ],
     ids=["lost, then throttled", "lost, then met to the end", "throttled", "met to the end"],
 )
-def test_an_answer_lost_at_one_meeting_is_remembered_at_the_next(
+def test_a_response_lost_in_one_attempt_is_remembered_in_the_next(
     ends: list[Exception], told: type[StoreError]
 ) -> None:
     table = KeyedSessionTable(client=cast("Client", Refusing(ends=iter(ends))), shards=4)
@@ -48,7 +51,7 @@ def test_an_answer_lost_at_one_meeting_is_remembered_at_the_next(
         table.create(a_session(), a_key_claim())
 
 
-def test_a_minted_id_that_is_taken_is_a_fault_of_ours() -> None:
+def test_a_minted_id_that_is_taken_is_an_assertion_error() -> None:
     ends = iter([TransactionRefusedError({WRITE: {}}, answer_lost=False)])
     table = KeyedSessionTable(client=cast("Client", Refusing(ends=ends)), shards=4)
     with pytest.raises(AssertionError):

@@ -28,7 +28,7 @@ def test_an_entry_of_the_index_is_as_long_as_the_costs_say() -> None:
 
 
 def asked(stubbed: Stubbed) -> list[tuple[int, bool]]:
-    """The shard of each query to come, and whether it goes on from a place."""
+    """The shard of each query, and whether it has a start key; filled as queries are sent."""
     queries: list[tuple[int, bool]] = []
 
     def note(params: dict[str, Any], **_: Any) -> None:

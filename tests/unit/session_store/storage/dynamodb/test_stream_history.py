@@ -1,4 +1,4 @@
-"""A range is read again exactly: neither neighbours nor what is trimmed pass for it."""
+"""A range of the stream is read exactly, without its neighbours, and trimming is detected."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ def refusal(code: str) -> ClientError:
 
 
 class FakeStreams:
-    """Pages of sequence numbers, the oldest first. Iterators are places among the pages."""
+    """Pages of sequence numbers, the oldest first. Iterators are positions among the pages."""
 
     def __init__(self, pages: Sequence[Sequence[int]], *, horizon: int = 0, closed: bool = False) -> None:
         self.pages = pages
@@ -98,17 +98,17 @@ def test_nothing_is_read_past_the_end_of_the_range() -> None:
     assert streams.reads == 2
 
 
-def test_what_is_left_of_a_range_is_found_and_said_to_be_part() -> None:
+def test_the_rest_of_a_trimmed_range_is_read_and_reported_as_a_part() -> None:
     assert read(FakeStreams([[3, 4], [5, 6, 7, 8]], horizon=5), 3, 6) == ([5, 6], True)
 
 
 @pytest.mark.parametrize(("pages", "closed"), [([[7, 8]], False), ([[]], False), ([[]], True)])
-def test_a_range_of_which_nothing_is_left_is_trimmed(pages: list[list[int]], closed: bool) -> None:  # noqa: FBT001 - a parameter of pytest's
+def test_a_range_without_any_records_left_is_trimmed(pages: list[list[int]], closed: bool) -> None:  # noqa: FBT001 - a parameter of pytest's
     assert read(FakeStreams(pages, horizon=7, closed=closed), 3, 6) == ([], True)
 
 
 @pytest.mark.parametrize("where", ["get_shard_iterator", "get_records"])
-def test_a_shard_that_is_gone_is_trimmed(where: str) -> None:
+def test_a_deleted_shard_is_trimmed(where: str) -> None:
     streams = FakeStreams([[3]])
 
     def gone(**_: object) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def test_a_shard_that_is_gone_is_trimmed(where: str) -> None:
     assert read(streams, 3, 6) == ([], True)
 
 
-def test_what_is_trimmed_while_it_is_read_is_said_and_what_was_read_is_kept() -> None:
+def test_a_range_trimmed_during_the_read_keeps_what_was_read() -> None:
     streams = FakeStreams([[3], [4], [5], [6]])
 
     def trim() -> None:
@@ -130,19 +130,19 @@ def test_what_is_trimmed_while_it_is_read_is_said_and_what_was_read_is_kept() ->
     assert read(streams, 3, 6) == ([3, 6], True)
 
 
-def test_a_range_that_begins_with_a_record_that_is_not_there_is_said_to_be_part() -> None:
+def test_a_range_whose_first_record_is_missing_is_reported_as_a_part() -> None:
     assert read(FakeStreams([[2, 4, 5]]), 3, 5) == ([4, 5], True)
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_a_range_whose_end_cannot_be_reached_is_not_taken_for_whole(closed: bool) -> None:  # noqa: FBT001 - as above
+def test_a_range_whose_end_cannot_be_reached_is_an_error(closed: bool) -> None:  # noqa: FBT001 - as above
     streams = FakeStreams([[3, 4]], closed=closed)
     with pytest.raises(ThrottledError, match="could not be read to the end"):
         read(streams, 3, 6)
     assert streams.reads <= MOST_PAGES
 
 
-def test_a_shard_that_goes_while_it_is_read_is_asked_again_later() -> None:
+def test_a_shard_deleted_during_the_read_is_an_error() -> None:
     streams = FakeStreams([[3], [4]])
 
     def gone() -> None:
@@ -163,7 +163,7 @@ def test_a_shard_that_goes_while_it_is_read_is_asked_again_later() -> None:
         ReadTimeoutError(endpoint_url="http://127.0.0.1"),
     ],
 )
-def test_a_busy_stream_is_asked_again_later(error: Exception) -> None:
+def test_a_throttled_stream_is_a_busy_store(error: Exception) -> None:
     streams = FakeStreams([[3]])
 
     def busy() -> None:
@@ -174,7 +174,7 @@ def test_a_busy_stream_is_asked_again_later(error: Exception) -> None:
         read(streams, 3, 3)
 
 
-def test_a_refusal_that_no_waiting_mends_flies_on() -> None:
+def test_a_permanent_refusal_passes_through() -> None:
     streams = FakeStreams([[3]])
 
     def denied() -> None:
@@ -187,6 +187,6 @@ def test_a_refusal_that_no_waiting_mends_flies_on() -> None:
 
 def test_no_page_is_asked_for_without_the_time_for_it() -> None:
     streams = FakeStreams([[3]])
-    with pytest.raises(ThrottledError, match="time of the request"):
+    with pytest.raises(ThrottledError, match="deadline passed"):
         history(streams, seconds=2).read(a_range(3, 3))
     assert streams.reads == 0

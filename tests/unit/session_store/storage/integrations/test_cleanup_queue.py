@@ -1,4 +1,4 @@
-"""What is sent when a session has ended, and when it may be read."""
+"""The message of an ended session, and its delay."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The consumer's answer tells which records it did not take."""
+"""The consumer's response says which records failed."""
 
 import io
 import json
@@ -71,11 +71,11 @@ def test_a_function_that_crashes_took_nothing() -> None:
         ReadTimeoutError(endpoint_url="http://127.0.0.1"),
     ],
 )
-def test_a_function_that_is_out_of_reach_is_asked_again_later(error: Exception) -> None:
+def test_an_unreachable_function_is_a_busy_store(error: Exception) -> None:
     with pytest.raises(ThrottledError, match="The consumer of the stream"):
         replayed(FakeLambda(error=error))
 
 
-def test_a_function_that_does_not_exist_is_no_matter_of_waiting() -> None:
+def test_a_missing_function_is_no_transient_error() -> None:
     with pytest.raises(ClientError):
         replayed(FakeLambda(error=ClientError({"Error": {"Code": "ResourceNotFoundException"}}, "Invoke")))

@@ -1,4 +1,4 @@
-"""What SQS answers when a letter is looked at, removed and given back."""
+"""Letters are received, removed and released."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def stubbed() -> Stubbed:
     return Stubbed()
 
 
-def test_the_depth_counts_letters_that_somebody_holds(stubbed: Stubbed) -> None:
+def test_the_depth_includes_letters_in_flight(stubbed: Stubbed) -> None:
     names = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
     stubbed.answers(
         "get_queue_attributes",
@@ -89,7 +89,7 @@ def test_letters_that_cannot_be_given_back_now_come_back_by_themselves(stubbed: 
 
 
 @pytest.mark.parametrize("code", ["AWS.SimpleQueueService.MessageNotInflight", "ReceiptHandleIsInvalid"])
-def test_a_letter_that_is_not_ours_any_more_does_not_keep_others_from_being_given_back(
+def test_a_letter_that_is_no_longer_held_does_not_stop_the_release_of_others(
     stubbed: Stubbed, code: str
 ) -> None:
     stubbed.refuses("change_message_visibility", code)
@@ -103,7 +103,7 @@ def test_a_letter_that_another_removed_is_removed(stubbed: Stubbed) -> None:
     stubbed.queue.remove(a_letter(a_range(1, 1), receipt="r"))
 
 
-def test_a_busy_queue_is_asked_again_later_and_a_refusal_flies_on(stubbed: Stubbed) -> None:
+def test_a_throttled_queue_is_a_busy_store_and_a_refusal_passes_through(stubbed: Stubbed) -> None:
     letter = a_letter(a_range(1, 1), receipt="r")
     stubbed.refuses("delete_message", "RequestThrottled", 403)
     with pytest.raises(ThrottledError, match="The dead-letter queue is busy"):

@@ -1,4 +1,4 @@
-"""Lambda's letters are read as its documents show them, and nothing else is taken for one."""
+"""Lambda's letters are decoded in the documented form, and no other message is taken for one."""
 
 import json
 from typing import Any

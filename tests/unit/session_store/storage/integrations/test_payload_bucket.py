@@ -1,4 +1,4 @@
-"""What S3 answers about payloads, and what it means."""
+"""The meaning of S3's answers about payloads."""
 
 import io
 from typing import Any
@@ -42,12 +42,12 @@ def bucket() -> StubbedBucket:
 
 
 @pytest.mark.parametrize(("code", "status"), [("NoSuchKey", 404), ("AccessDenied", 403)])
-def test_what_is_not_there_or_may_not_be_read_is_none(bucket: StubbedBucket, code: str, status: int) -> None:
+def test_a_missing_or_unreadable_object_is_none(bucket: StubbedBucket, code: str, status: int) -> None:
     bucket.fails("get_object", code, status=status)
     assert bucket.payloads.get(KEY) is None
 
 
-def test_a_refusal_of_another_kind_flies_on(bucket: StubbedBucket) -> None:
+def test_another_refusal_passes_through(bucket: StubbedBucket) -> None:
     bucket.fails("get_object", "NoSuchBucket", status=404)
     with pytest.raises(ClientError):
         bucket.payloads.get(KEY)
@@ -56,7 +56,7 @@ def test_a_refusal_of_another_kind_flies_on(bucket: StubbedBucket) -> None:
 @pytest.mark.parametrize(
     ("code", "status"), [("SlowDown", 503), ("InternalError", 500), ("RequestTimeout", 400)]
 )
-def test_a_bad_moment_is_waited_out_and_a_bad_while_is_told(
+def test_a_short_outage_is_retried_and_a_long_one_is_reported(
     bucket: StubbedBucket, code: str, status: int
 ) -> None:
     bucket.fails("get_object", code, status=status, times=2)

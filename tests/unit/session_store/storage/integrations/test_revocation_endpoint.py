@@ -1,4 +1,4 @@
-"""RFC 7009, spoken with a server on loopback."""
+"""RFC 7009 against a server on loopback."""
 
 import base64
 import json
@@ -56,9 +56,7 @@ def test_the_client_authenticates_by_basic_with_both_parts_encoded(server: Autho
     "secret",
     ["", "{", "[]", "null", '{"clientId": "marker-3d1f"}', '{"clientId": 1, "clientSecret": "marker-3d1f"}'],
 )
-def test_a_client_secret_of_another_form_is_an_operators_to_mend(
-    server: AuthorizationServer, secret: str
-) -> None:
+def test_a_malformed_client_secret_is_unavailable(server: AuthorizationServer, secret: str) -> None:
     with pytest.raises(UnavailableError, match="revocation client") as raised:
         endpoint(server, secret=secret).revoke(Credential(token=TOKEN))
     assert server.received == []
@@ -80,7 +78,7 @@ def test_a_client_secret_of_another_form_is_an_operators_to_mend(
         (204, b"", "HTTP 204"),
     ],
 )
-def test_a_refusal_is_told_without_the_servers_own_words(
+def test_a_refusal_is_reported_without_the_text_of_the_server(
     server: AuthorizationServer, status: int, body: bytes, failure: str
 ) -> None:
     server.status, server.body = status, body
@@ -119,7 +117,7 @@ def test_a_server_that_does_not_answer_in_time_is_tried_again(server: Authorizat
     assert len(server.received) == 1
 
 
-def test_a_server_that_is_not_there_is_tried_again() -> None:
+def test_an_unreachable_server_is_tried_again() -> None:
     with authorization_server() as gone:
         pass
     with pytest.raises(UnavailableError):

@@ -1,4 +1,4 @@
-"""Clients are made without a look at every service of AWS."""
+"""Clients are created without reading the models of every AWS service."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ BY_COMMANDS = ("cloudformation",)
 
 
 @pytest.mark.parametrize("service", [*ASKED_FOR, *BY_COMMANDS])
-def test_a_client_is_made_of_each_service(service: str) -> None:
+def test_each_service_has_a_client(service: str) -> None:
     client = aws_client(service, region="us-east-1")
     assert client.meta.service_model.service_name == service
 
