@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from session_api.dead_letter_bodies import RedriveLetters
 from session_api.dead_letter_routes import list_dead_letters, redrive_dead_letters
-from session_api.operations import Run
-from session_api.requests import Headers, Query, Request, body_of
+from session_api.operations import Route
+from session_api.requests import Headers, Query, Request, parse_body
 from session_store.domain.dead_letter import Unreadable
 from session_store.domain.json_values import encode
 from session_store.errors import ForbiddenError, InvalidRequestError, NotFoundError
@@ -25,7 +25,7 @@ def office() -> Office:
     return office
 
 
-def answered(office: Office, run: Run, **request: Any) -> Any:
+def answered(office: Office, route: Route[Any], **request: Any) -> Any:
     store = replace(World().store, dead_letters=lambda: office.dead_letters)
     facts: dict[str, Any] = {
         "store": store,
@@ -37,13 +37,11 @@ def answered(office: Office, run: Run, **request: Any) -> Any:
         "body": None,
         **request,
     }
-    return json.loads(encode(run(Request(**facts)).value))
+    return json.loads(encode(route(Request(**facts)).value))
 
 
 def body(text: str) -> RedriveLetters:
-    parsed = body_of({"body": text}, RedriveLetters)
-    assert isinstance(parsed, RedriveLetters)
-    return parsed
+    return parse_body({"body": text}, RedriveLetters)
 
 
 def test_letters_are_shown_by_what_they_point_at(office: Office) -> None:

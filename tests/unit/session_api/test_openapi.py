@@ -1,6 +1,8 @@
 """The committed document is the code's own, and valid."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +145,37 @@ def test_every_list_has_a_limit_and_a_cursor() -> None:
 def test_operation_ids_are_unique() -> None:
     ids = [described(method, path)["operationId"] for method, path in CONTRACT]
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(("method", "path"), sorted(CONTRACT))
+def test_every_operation_and_parameter_is_described(method: str, path: str) -> None:
+    operation = described(method, path)
+    assert operation["summary"]
+    assert operation["tags"][0] in {tag["name"] for tag in COMMITTED["tags"]}
+    assert [each["name"] for each in operation["parameters"] if not each["description"]] == []
+
+
+@pytest.mark.parametrize("name", sorted(COMMITTED["components"]["schemas"]))
+def test_every_schema_and_member_is_described(name: str) -> None:
+    schema = COMMITTED["components"]["schemas"][name]
+    assert schema["description"]
+    assert [member for member, each in schema["properties"].items() if not each.get("description")] == []
+
+
+def test_a_member_that_is_inherited_has_its_description() -> None:
+    schemas = COMMITTED["components"]["schemas"]
+    inherited = schemas["ToolCallAnswer"]["properties"]["fence"]["description"]
+    assert schemas["BegunToolCall"]["properties"]["fence"]["description"] == inherited
+
+
+def test_a_refusal_is_explained_where_it_is_listed() -> None:
+    description = described("post", "/claims/{key}/heartbeat")["responses"]["409"]["description"]
+    assert description.startswith("`fenced`: ")
+    several = described("put", "/claims/{key}")["responses"]["409"]["description"].splitlines()
+    assert [line.partition(": ")[0] for line in several] == ["- `in-progress`", "- `outcome-unknown`"]
+
+
+def test_what_is_described_from_the_source_is_not_loaded_while_serving() -> None:
+    program = "import sys, session_api.resolver; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"session_api.source_texts", "session_api.openapi"} & set(done.stdout.split())

@@ -59,7 +59,7 @@ def test_a_crash_is_a_500_with_the_request_id_and_nothing_else(
         "type": "/problems/internal",
         "title": "Internal error",
         "status": 500,
-        "detail": "The request failed; its id is in the log.",
+        "detail": "The request failed unexpectedly; the log has the error under the request's id.",
         "instance": REQUEST_ID,
     }
     assert MARKER not in answer.text + api.log

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from session_api import counting
-from session_api.counting import OF_PROBLEMS
+from session_api import request_metrics
 from session_api.operations import OPERATIONS
 from session_api.problems import PROBLEMS
+from session_api.request_metrics import PROBLEM_METRICS
 from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
 from session_store.metric_names import Metric, Property
 from session_store.storage.memory.storage import MemorySessions
@@ -159,13 +159,13 @@ def test_a_session_is_large_from_so_many_encoded_bytes_on(
     session_id = api.open(state={"a": written})
     size = len(api.call("GET", f"/sessions/{session_id}").text.encode())
     api.counts()
-    monkeypatch.setattr(counting, "LARGE_SESSION", size - beyond)
+    monkeypatch.setattr(request_metrics, "LARGE_SESSION_BYTES", size - beyond)
     api.call("GET", f"/sessions/{session_id}")
     assert api.counts() == {Metric.SERVED: 1, **large}
 
 
 def test_only_problems_that_are_declared_are_counted_beside_refused() -> None:
-    assert set(OF_PROBLEMS) <= set(PROBLEMS.values())
+    assert set(PROBLEM_METRICS) <= set(PROBLEMS.values())
 
 
 def emitted(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def test_a_later_request_is_one_line_that_says_operation_status_and_time(
         store=world.store,
         settings=module.settings,
         logger=module.logger,
-        counting=module.resolver.counting,
+        request_metrics=module.resolver.request_metrics,
         monotonic=lambda: next(ticks),
     )
     monkeypatch.setattr(module, "app", resolver.build())
