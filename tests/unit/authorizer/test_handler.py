@@ -71,7 +71,7 @@ def test_keys_that_cannot_be_had_let_nobody_in(
         raise UnavailableError("down")
 
     monkeypatch.setattr(module.keys, "fetch", down)
-    with pytest.raises(Exception, match=r"^the issuer's keys are not to be had$"):
+    with pytest.raises(Exception, match=r"^the issuer's keys are unavailable$"):
         call(module, f"Bearer {token()}")
     assert counted(capsys.readouterr().out) == {"IssuerUnavailable": 1}
 

@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from authorizer.key_ring import FRESH_SECONDS, KEPT_SECONDS, PAUSE_AFTER_FAILURE, PAUSE_SECONDS, KeyRing
+from authorizer.key_ring import (
+    FAILURE_PAUSE_SECONDS,
+    FRESH_SECONDS,
+    STALE_SECONDS,
+    UNKNOWN_KEY_PAUSE_SECONDS,
+    KeyRing,
+)
 from session_store.errors import UnavailableError
 
 OLD = {"kid": "old"}
@@ -49,7 +55,7 @@ def test_keys_are_fetched_once_for_many_tokens(ring: KeyRing, issuer: Issuer) ->
 def test_a_rotated_key_is_found_by_one_fetch(ring: KeyRing, issuer: Issuer) -> None:
     ring.find("old")
     issuer.keys = (OLD, NEW)
-    issuer.now += PAUSE_SECONDS
+    issuer.now += UNKNOWN_KEY_PAUSE_SECONDS
     assert [ring.find("new"), ring.find("new"), ring.find("old")] == [NEW, NEW, OLD]
     assert issuer.asked == 2
 
@@ -60,7 +66,7 @@ def test_made_up_ids_do_not_hammer_the_issuer(ring: KeyRing, issuer: Issuer) -> 
         issuer.now = 1000.0 + second
         for number in range(50):
             assert ring.find(f"made-up-{second}-{number}") is None
-    assert issuer.asked == 1 + 60 // PAUSE_SECONDS - 1
+    assert issuer.asked == 1 + 60 // UNKNOWN_KEY_PAUSE_SECONDS - 1
 
 
 def test_a_withdrawn_key_is_believed_until_the_next_fetch(ring: KeyRing, issuer: Issuer) -> None:
@@ -75,7 +81,7 @@ def test_a_withdrawn_key_is_believed_until_the_next_fetch(ring: KeyRing, issuer:
 def test_known_keys_outlive_a_short_outage_of_the_issuer(ring: KeyRing, issuer: Issuer) -> None:
     ring.find("old")
     issuer.is_down = True
-    issuer.now += KEPT_SECONDS - 1
+    issuer.now += STALE_SECONDS - 1
     assert ring.find("old") == OLD
     issuer.now += 1
     with pytest.raises(UnavailableError):
@@ -85,7 +91,7 @@ def test_known_keys_outlive_a_short_outage_of_the_issuer(ring: KeyRing, issuer: 
 def test_an_unknown_id_cannot_be_judged_while_the_issuer_is_away(ring: KeyRing, issuer: Issuer) -> None:
     ring.find("old")
     issuer.is_down = True
-    issuer.now += PAUSE_SECONDS
+    issuer.now += UNKNOWN_KEY_PAUSE_SECONDS
     with pytest.raises(UnavailableError):
         ring.find("new")
     assert ring.find("old") == OLD
@@ -98,6 +104,6 @@ def test_an_issuer_that_is_away_is_asked_now_and_then(ring: KeyRing, issuer: Iss
             ring.find("old")
     assert issuer.asked == 1
     issuer.is_down = False
-    issuer.now += PAUSE_AFTER_FAILURE
+    issuer.now += FAILURE_PAUSE_SECONDS
     assert ring.find("old") == OLD
     assert issuer.asked == 2

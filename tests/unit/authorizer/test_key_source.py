@@ -107,7 +107,7 @@ def test_nobody_there_is_unavailable() -> None:
 
 
 def test_a_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_source, "SECONDS", 0.1)
+    monkeypatch.setattr(key_source, "READ_TIMEOUT_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         with pytest.raises(UnavailableError, match="TimeoutError"):
@@ -116,7 +116,7 @@ def test_a_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_server_that_drips_is_given_up_in_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
     waiting = threading.Event()
-    monkeypatch.setattr(key_source, "WHOLE_SECONDS", 0.1)
+    monkeypatch.setattr(key_source, "TOTAL_TIMEOUT_SECONDS", 0.1)
     monkeypatch.setattr(KeySource, "_get", lambda _: waiting.wait(10))
     with pytest.raises(UnavailableError, match="TimeoutError"):
         KeySource(uri="https://issuer.example.com/").fetch()

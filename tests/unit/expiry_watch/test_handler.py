@@ -86,8 +86,8 @@ def test_a_run_that_did_not_come_to_all_says_so(
     world.open(idle_timeout=600)
     module.handler(SCHEDULED, Context("expiry-watch", seconds=1))
     log = capsys.readouterr().out
-    assert "not all sessions were come to" in log
-    assert "not all overdue tasks were come to" in log
+    assert "not all sessions were announced" in log
+    assert "not all overdue tasks were ended" in log
 
 
 def test_a_function_that_is_set_up_wrongly_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
