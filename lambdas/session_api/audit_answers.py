@@ -31,8 +31,7 @@ class AuditEntryAnswer(Answer, frozen=True):
     """`change` comes from the table's stream, `event` is written in the transaction that it reports."""
 
     event_name: str
-    """What happened to what: `SessionChanged` or `MessageCreated` of a change, `ToolCallCompleted` of an
-    event."""
+    """What happened: `SessionChanged` or `MessageCreated` for a change, `ToolCallCompleted` for an event."""
 
     at: str
     """When it happened."""

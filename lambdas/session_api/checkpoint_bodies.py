@@ -27,8 +27,7 @@ class AddCheckpoint(Body, frozen=True):
     """A checkpoint of the same namespace that this one follows."""
 
     retain_seconds: Annotated[int, msgspec.Meta(ge=SHORTEST_RETENTION, le=LONGEST_LIFE)] | None = None
-    """Seconds after which the checkpoint expires, if its session has not ended before; absent: with its
-    session."""
+    """Seconds after which the checkpoint expires, if its session does not end before; absent: with it."""
 
     def to_domain(self) -> NewCheckpoint:
         return NewCheckpoint(

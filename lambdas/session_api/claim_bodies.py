@@ -29,8 +29,8 @@ class BeginClaim(Body, frozen=True):
     """Whether the work may be done again if its lease expires without an outcome."""
 
     retain_seconds: RetainSeconds = DEFAULT_RETENTION
-    """Seconds that the claim stays after its last write, and a day after its lease at the least. Then its key
-    is free, even if how its work ended was never found out."""
+    """Seconds that the claim stays after its last write, and at least a day after its lease. Then its key is
+    free, even if nothing is known of how the work ended."""
 
     def to_domain(self) -> NewClaim:
         return NewClaim(

@@ -94,8 +94,8 @@ class RedrivenAnswer(Answer, frozen=True):
     """The dead-letter queue."""
 
     outcome: Literal["replayed", "failed", "trimmed", "partly-trimmed", "requeued", "unreadable"]
-    """`replayed` and `requeued` are done and their letters removed; all others stay in their queue. `trimmed`
-    and `partly-trimmed`: the stream no longer holds the records, or some of them."""
+    """`replayed` and `requeued` letters are removed, all others stay in their queue. `trimmed` and
+    `partly-trimmed`: the stream no longer holds the records, or some of them."""
 
     records: int
     """How many records the consumer of the stream took."""

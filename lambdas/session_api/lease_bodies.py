@@ -30,8 +30,7 @@ class Reconcile(Body, frozen=True):
     """How the work ended, or `retry`: it may safely be begun again."""
 
     fence: Fence | None = None
-    """The fencing token of the attempt that was looked into: if a later attempt has begun, the call is
-    refused."""
+    """The fencing token of the attempt that was looked into; refused if a later attempt has begun."""
 
     output: Any = None
     """What the work returned; only with `completed`."""

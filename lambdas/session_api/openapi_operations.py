@@ -152,9 +152,13 @@ def _success(operation: Operation, status: int) -> dict[str, Any]:
 
 
 def _outcome(operation: Operation, status: int) -> str:
-    if status == HTTPStatus.CREATED:
-        return "Created."
-    return "Already there: nothing was written." if HTTPStatus.CREATED in operation.statuses else "Success."
+    if HTTPStatus.CREATED not in operation.statuses:
+        return "Success."
+    if status != HTTPStatus.CREATED:
+        return "Done by an earlier request: nothing was written."
+    if operation.keyed:
+        return f"Done by this request, or with `{IDEMPOTENT_REPLAYED}` by an earlier one."
+    return "Done by this request."
 
 
 def _refusal(refusals: Sequence[Problem]) -> dict[str, Any]:

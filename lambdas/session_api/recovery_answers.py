@@ -14,12 +14,10 @@ class RecoveryAnswer(Answer, frozen=True):
     """Calls whose lease is running, or that may be begun again; oldest first."""
 
     outcome_unknown: list[OpenCall]
-    """Calls whose lease expired without an outcome and that are not retry-safe: reconcile them first; oldest
-    first."""
+    """Calls that are not retry-safe and whose lease expired: reconcile them first. Oldest first."""
 
     open_tasks: list[OpenTask]
-    """The session's 100 oldest open tasks. They come from an index, which may lag a moment behind a change.
-    """
+    """The session's 100 oldest open tasks, from an index that may lag a moment behind."""
 
     checkpoint: CheckpointAnswer | None
     """The newest checkpoint of the namespace; null where there is none."""

@@ -21,8 +21,7 @@ class BeginToolCall(Body, frozen=True):
     """A tool call that is about to be run."""
 
     tool_call_id: str
-    """The caller's id of the call, unique within the session: 1 to 256 printable ASCII characters, no space.
-    """
+    """The caller's id of the call, unique within the session: 1 to 256 printable ASCII characters."""
 
     tool_name: str
     """The tool to be called: printable ASCII without spaces."""
@@ -34,8 +33,7 @@ class BeginToolCall(Body, frozen=True):
     """The caller's name for this attempt: sent again under it, the request gets the same fence again."""
 
     lease_seconds: LeaseSeconds = DEFAULT_LEASE
-    """Seconds until the lease expires, at the latest a minute before the session must; a heartbeat extends
-    it."""
+    """Seconds until the lease expires; cut to end a minute before the session's `maxExpiresAt`."""
 
     retry_safe: bool = False
     """Whether the call may be run again if its lease expires without an outcome."""

@@ -64,5 +64,4 @@ class MoveSession(Body, frozen=True):
     """The status that a session is to have."""
 
     to: Literal["active", "closing", "closed"]
-    """From `initializing` to `active` or `closing`, from `active` to `closing`, from `closing` to `closed`.
-    """
+    """`active` from `initializing`, `closing` from either, `closed` from `closing`."""

@@ -92,8 +92,8 @@ def _session_reply(
 def list_sessions(request: Request[None]) -> Reply:
     """List the caller's sessions, newest first.
 
-    Items have no state. An index serves the list, so what has just changed may be missing for a moment;
-    reading a session by its id is always consistent.
+    Items have no state. An index serves the list, so what has just changed may be missing for a moment; a
+    read by id is consistent.
     """
     wanted = request.query.choice("status", SESSION_STATUSES)
     query = {"list": "sessions", "status": wanted}

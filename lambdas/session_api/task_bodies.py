@@ -38,8 +38,7 @@ class CreateTask(Body, frozen=True):
     """When it may first be claimed, ISO 8601 with a time zone; absent: at once."""
 
     deadline: str | None = None
-    """When it fails, or an approval expires, if it is still pending; not before `dueAt`. ISO 8601 with a time
-    zone."""
+    """When it fails, or an approval expires, if still pending; not before `dueAt`. ISO 8601 with a zone."""
 
     session_id: str | None = None
     """A session of the caller's that it belongs to."""
@@ -99,8 +98,7 @@ class FailTask(Body, frozen=True):
     """How the attempt failed: any JSON value. Shares 300 KB with the payload."""
 
     retry_in_seconds: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_DELAY)] | None = None
-    """Seconds until the task is due again; absent: 10 after the first attempt, doubled after each further
-    one."""
+    """Seconds until the task is due again; absent: 10 after the first attempt, then doubled each time."""
 
 
 class DecideApproval(Body, frozen=True):
