@@ -9,7 +9,7 @@ from tests.support.samples import a_session
 from tests.support.stream import AT, SERVICE, STREAM, a_record, image_of
 
 
-def test_a_record_is_told_in_the_stores_own_terms() -> None:
+def test_a_record_is_decoded_into_the_stores_own_terms() -> None:
     session = a_session(state={"n": 1})
     raw = a_record(old=image_of(session), identity=SERVICE)
     record = decode_record(raw)

@@ -1,4 +1,4 @@
-"""Keys are fetched when they are needed, and a stranger cannot make it more often."""
+"""Keys are fetched when needed, and unknown key ids cannot make it more often."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ NEW = {"kid": "new"}
 
 
 class Issuer:
-    """Has these keys, or none to give; counts how often it was asked."""
+    """Has these keys, unless it is down; counts how often it was asked."""
 
     def __init__(self, *keys: Mapping[str, Any]) -> None:
         self.keys = keys
@@ -69,7 +69,7 @@ def test_made_up_ids_do_not_hammer_the_issuer(ring: KeyRing, issuer: Issuer) -> 
     assert issuer.asked == 1 + 60 // UNKNOWN_KEY_PAUSE_SECONDS - 1
 
 
-def test_a_withdrawn_key_is_believed_until_the_next_fetch(ring: KeyRing, issuer: Issuer) -> None:
+def test_a_withdrawn_key_is_accepted_until_the_next_fetch(ring: KeyRing, issuer: Issuer) -> None:
     ring.find("old")
     issuer.keys = (NEW,)
     issuer.now += FRESH_SECONDS - 1
@@ -88,7 +88,7 @@ def test_known_keys_outlive_a_short_outage_of_the_issuer(ring: KeyRing, issuer: 
         ring.find("old")
 
 
-def test_an_unknown_id_cannot_be_judged_while_the_issuer_is_away(ring: KeyRing, issuer: Issuer) -> None:
+def test_an_unknown_key_id_is_unavailable_while_the_issuer_is(ring: KeyRing, issuer: Issuer) -> None:
     ring.find("old")
     issuer.is_down = True
     issuer.now += UNKNOWN_KEY_PAUSE_SECONDS
@@ -97,7 +97,7 @@ def test_an_unknown_id_cannot_be_judged_while_the_issuer_is_away(ring: KeyRing, 
     assert ring.find("old") == OLD
 
 
-def test_an_issuer_that_is_away_is_asked_now_and_then(ring: KeyRing, issuer: Issuer) -> None:
+def test_an_unavailable_issuer_is_asked_at_intervals(ring: KeyRing, issuer: Issuer) -> None:
     issuer.is_down = True
     for _ in range(100):
         with pytest.raises(UnavailableError):

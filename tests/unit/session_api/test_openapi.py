@@ -1,4 +1,4 @@
-"""The committed document is the code's own, and valid."""
+"""The committed OpenAPI document: generated from the code, valid, and described throughout."""
 
 import json
 import subprocess
@@ -83,7 +83,7 @@ def test_the_document_has_the_routes_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(CONTRACT))
-def test_an_operation_tells_its_successes_and_refusals(method: str, path: str) -> None:
+def test_an_operation_lists_its_successes_and_refusals(method: str, path: str) -> None:
     operation = next(o for o in OPERATIONS if (o.method.lower(), o.path) == (method, path))
     expected = {*operation.statuses, *(problem.status for problem in operation.problems)}
     assert {int(status) for status in described(method, path)["responses"]} == expected
@@ -110,7 +110,7 @@ def test_every_write_of_a_session_takes_a_version() -> None:
     }
 
 
-def test_the_writes_that_may_not_happen_twice_take_a_key() -> None:
+def test_writes_that_must_not_happen_twice_accept_a_key() -> None:
     keyed = {(method, path) for method, path in CONTRACT if "Idempotency-Key" in parameters(method, path)}
     assert keyed == {
         ("post", "/sessions"),
@@ -175,7 +175,7 @@ def test_a_refusal_is_explained_where_it_is_listed() -> None:
     assert [line.partition(": ")[0] for line in several] == ["- `in-progress`", "- `outcome-unknown`"]
 
 
-def test_what_is_described_from_the_source_is_not_loaded_while_serving() -> None:
+def test_describing_the_source_is_not_loaded_while_serving() -> None:
     program = "import sys, session_api.resolver; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"session_api.source_texts", "session_api.openapi"} & set(done.stdout.split())

@@ -1,4 +1,4 @@
-"""What a request is counted as: each thing done once, and nothing of what it held."""
+"""The metrics of a request: every effect is counted once, and no content appears."""
 
 import json
 from typing import Any
@@ -43,7 +43,7 @@ def session_id(api: InProcessApi) -> str:
     return opened
 
 
-def test_what_an_operation_counts_is_said_where_it_is_declared() -> None:
+def test_operations_declare_what_they_count() -> None:
     assert {each.name: each.counts for each in OPERATIONS if each.counts is not None} == COUNTED
 
 
@@ -67,9 +67,7 @@ def test_messages_are_counted_when_they_are_new_and_as_replays_when_they_are_not
     assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 2}
 
 
-def test_what_is_done_under_a_key_is_counted_once_and_then_as_a_replay(
-    api: InProcessApi, session_id: str
-) -> None:
+def test_a_write_under_a_key_is_counted_once_and_then_as_a_replay(api: InProcessApi, session_id: str) -> None:
     key = {"Idempotency-Key": "k"}
     api.call("POST", "/sessions", {}, headers=key)
     assert api.counts() == {Metric.SERVED: 1, Metric.SESSIONS_CREATED: 1}
@@ -125,7 +123,7 @@ def test_each_kind_of_conflict_is_counted(api: InProcessApi, session_id: str) ->
     ("error", "metric"),
     [(ThrottledError(), Metric.THROTTLED), (OutcomeUnknownError(), Metric.OUTCOME_UNKNOWN)],
 )
-def test_a_busy_database_and_a_lost_answer_are_counted(
+def test_throttling_and_a_lost_response_are_counted(
     api: InProcessApi, monkeypatch: pytest.MonkeyPatch, error: StoreError, metric: Metric
 ) -> None:
     def fail(*_: object) -> None:
@@ -136,9 +134,7 @@ def test_a_busy_database_and_a_lost_answer_are_counted(
     assert api.counts() == {Metric.REFUSED: 1, metric: 1}
 
 
-def test_reading_writing_state_and_refusing_are_counted_as_such_alone(
-    api: InProcessApi, session_id: str
-) -> None:
+def test_reads_state_writes_and_refusals_add_to_no_other_metric(api: InProcessApi, session_id: str) -> None:
     api.call("GET", f"/sessions/{session_id}")
     api.call("PATCH", f"/sessions/{session_id}/state", {"set": {"a": 1}})
     assert api.counts() == {Metric.SERVED: 2}
@@ -149,7 +145,7 @@ def test_reading_writing_state_and_refusing_are_counted_as_such_alone(
 
 @pytest.mark.parametrize("written", ["ascii", "\u00e4\u00f6\u00fc\u4f1a\U0001f511"])
 @pytest.mark.parametrize(("beyond", "large"), [(0, {Metric.LARGE_SESSION: 1}), (-1, {})])
-def test_a_session_is_large_from_so_many_encoded_bytes_on(
+def test_a_session_is_large_from_the_threshold_of_encoded_bytes(
     api: InProcessApi,
     monkeypatch: pytest.MonkeyPatch,
     written: str,

@@ -1,4 +1,4 @@
-"""What was sent, judged before a use case sees it."""
+"""Parsing and validation of requests, before any use case."""
 
 import base64
 from typing import Any
@@ -70,7 +70,7 @@ def test_an_empty_body_is_refused(body: str | None) -> None:
 
 
 @pytest.mark.parametrize("body", ["[]", "[{}]", "null", "1", "0.1", '"a"', "true", "{", "NaN"])
-def test_what_is_no_object_is_refused(body: str) -> None:
+def test_a_body_that_is_not_an_object_is_refused(body: str) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         parse_body(event(body), dict)
     assert refused.value.facts["path"] == "$"
@@ -120,7 +120,7 @@ def test_a_body_of_another_shape_is_refused_with_its_path(body: object, path: st
 
 
 @pytest.mark.parametrize("body", [{"idleTimeout": 10}, {"idleTimeout": 604_800}, {"maxLifetime": 7_776_000}])
-def test_the_ends_of_a_range_belong_to_it(body: object) -> None:
+def test_the_bounds_of_a_range_are_inclusive(body: object) -> None:
     assert isinstance(parse_body(event(body), CreateSession), CreateSession)
 
 
@@ -132,7 +132,7 @@ def test_a_header_is_known_in_any_case(name: str) -> None:
 
 
 @pytest.mark.parametrize("sent", [{"If-Match": ['"1"', '"2"']}, {"If-Match": '"1"', "IF-MATCH": '"1"'}])
-def test_a_header_that_decides_stands_once(sent: Any) -> None:
+def test_a_single_header_sent_twice_is_refused(sent: Any) -> None:
     headers = parse_headers(rest_event("GET", "/", headers=sent))
     with pytest.raises(InvalidRequestError) as refused:
         headers.single("If-Match")
@@ -178,7 +178,7 @@ def test_any_other_limit_is_refused(world: World, text: str) -> None:
     assert refused.value.facts["path"] == "query limit"
 
 
-def test_a_query_holds_known_parameters_once() -> None:
+def test_a_query_has_known_parameters_each_once() -> None:
     assert parse_query(rest_event("GET", "/"), []) == Query(values={})
     assert parse_query(rest_event("GET", "/", query={"a": "1"}), ["a", "b"]).text("a") == "1"
     for query in ({"a": ["1", "2"]}, {"c": "1"}, {"A": "1"}):
@@ -189,19 +189,19 @@ def test_a_query_holds_known_parameters_once() -> None:
 
 
 @pytest.mark.parametrize(("sent", "expected"), [([], 0), (["0"], 0), (["7"], 7), (["9" * 15], 10**15 - 1)])
-def test_a_version_that_was_seen_is_a_whole_number(sent: list[str], expected: int) -> None:
+def test_a_minimum_version_is_a_whole_number(sent: list[str], expected: int) -> None:
     assert parse_min_version(Headers({"session-min-version": sent})) == expected
 
 
 @pytest.mark.parametrize("sent", [["x"], [""], ["-1"], ["1.0"], ['"7"'], ["9" * 16], ["7\n"], ["7", "7"]])
-def test_any_other_version_that_was_seen_is_refused(sent: list[str]) -> None:
+def test_any_other_minimum_version_is_refused(sent: list[str]) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         parse_min_version(Headers({"session-min-version": sent}))
     assert refused.value.facts["path"] == "header Session-Min-Version"
 
 
 @pytest.mark.parametrize("value", ["", "k"])
-def test_an_idempotency_key_is_not_passed_over_where_none_is_taken(value: str) -> None:
+def test_an_idempotency_key_is_refused_where_none_is_accepted(value: str) -> None:
     assert parse_idempotency_key(Headers({"session-min-version": ["7"]}), accepted=False) is None
     with pytest.raises(InvalidRequestError) as refused:
         parse_idempotency_key(Headers({"idempotency-key": [value]}), accepted=False)
@@ -217,13 +217,13 @@ def test_a_key_of_printable_ascii_is_taken_as_it_is(key: str) -> None:
 @pytest.mark.parametrize(
     "sent", [[""], [" "], ["   "], ["k" * 257], ["a\tb"], ["k\n"], ["ü"], ["k", "k"], ["\x7f"], ["\x1f"]]
 )
-def test_what_is_no_key_is_refused(sent: list[str]) -> None:
+def test_a_malformed_key_is_refused(sent: list[str]) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         parse_idempotency_key(Headers({"idempotency-key": sent}), accepted=True)
     assert refused.value.facts["path"] == "header Idempotency-Key"
 
 
-def test_a_body_that_nobody_reads_has_a_limit_too() -> None:
+def test_an_ignored_body_has_a_limit_too() -> None:
     check_ignored_body({"body": None})
     check_ignored_body({"body": "x" * 1024 * 1024})
     with pytest.raises(PayloadTooLargeError):
