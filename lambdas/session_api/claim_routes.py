@@ -130,5 +130,4 @@ def reconcile_claim(request: Request[Reconcile]) -> Reply:
 
 
 def _step_reply(request: Request[object], step: Step[FreeClaim]) -> Reply:
-    replayed = step.replayed and step.claim.status in SETTLED
-    return Reply(value=claim_answer(request.path["key"], step.claim), replayed=int(replayed))
+    return Reply(value=claim_answer(request.path["key"], step.claim), replayed=int(step.replayed))

@@ -206,8 +206,6 @@ def parse_body(event: Mapping[str, Any], kind: type[BodyT]) -> BodyT:
     value = parse(raw)
     if not isinstance(value, dict):
         raise InvalidRequestError("The body must be a JSON object", path="$")
-    if isinstance(value, kind):
-        return value
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:

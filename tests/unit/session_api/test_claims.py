@@ -36,9 +36,10 @@ def test_a_key_is_claimed_finished_and_answered_again(api: InProcessApi) -> None
     }
     api.world.clock.pass_(1)
     body = {"fence": begun.json["fence"], "output": {"paid": True}}
+    api.counts()
     done = step(api, "complete", body)
     assert (done.status, done.json["output"], done.json["leaseUntil"]) == (200, {"paid": True}, None)
-    api.counts()
+    assert api.counts() == {Metric.SERVED: 1}
     assert step(api, "complete", body).json == done.json
     again = begin(api, input={"big": 9007199254740993, "n": 0.1})
     assert (again.status, again.json["output"]) == (200, {"paid": True})

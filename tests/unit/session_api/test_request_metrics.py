@@ -17,6 +17,7 @@ from tests.support.functions import load
 from tests.support.gateway import rest_event
 from tests.support.lambda_context import Context
 from tests.support.samples import NOW_MS, SESSION_ID
+from tests.support.task_calls import Queue
 from tests.support.world import World
 
 CALL = {"toolName": "t", "input": 1, "output": 2, "durationMs": 5}
@@ -98,6 +99,18 @@ def test_a_tool_call_is_counted_once_and_then_as_a_replay(api: InProcessApi, ses
     assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 1}
     api.call("PUT", path, {**CALL, "output": 3})
     assert api.counts() == {Metric.REFUSED: 1, Metric.CONFLICTS: 1}
+
+
+def test_a_failed_attempt_at_a_task_is_counted_as_a_replay_when_it_is_sent_again(
+    api: InProcessApi, queue: Queue
+) -> None:
+    queue.created()
+    task = queue.claimed()
+    api.counts()
+    queue.fail(task)
+    assert api.counts() == {Metric.SERVED: 1}
+    queue.fail(task)
+    assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 1}
 
 
 def test_each_kind_of_conflict_is_counted(api: InProcessApi, session_id: str) -> None:

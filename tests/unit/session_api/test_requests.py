@@ -184,6 +184,9 @@ def test_a_query_has_known_parameters_each_once() -> None:
     for query in ({"a": ["1", "2"]}, {"c": "1"}, {"A": "1"}):
         with pytest.raises(InvalidRequestError):
             parse_query(rest_event("GET", "/", query=query), ["a", "b"])
+    for known, allowed in (["limit", "cursor"], "limit, cursor"), ([], "none"):
+        with pytest.raises(InvalidRequestError, match=f"^Unknown; allowed: {allowed} "):
+            parse_query(rest_event("GET", "/", query={"c": "1"}), known)
     with pytest.raises(InvalidRequestError, match="one of x, y"):
         Query(values={"a": "z"}).choice("a", ["x", "y"])
 
