@@ -16,7 +16,7 @@ UNKNOWN_KEY_PAUSE_SECONDS: Final = 30
 """Between two fetches for unknown key ids, so that made-up ids do not become requests to the issuer."""
 
 FAILURE_PAUSE_SECONDS: Final = 5
-"""Between two fetches of which the first failed."""
+"""Between a failed fetch and the next."""
 
 NEVER: Final = float("-inf")
 

@@ -76,7 +76,7 @@ def test_no_token_is_accepted_while_the_keys_are_unavailable(
     assert counted(capsys.readouterr().out) == {"IssuerUnavailable": 1}
 
 
-def test_a_crash_lets_nobody_in_and_tells_nothing_of_the_token(
+def test_a_crash_refuses_the_request_and_logs_nothing_of_the_token(
     module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stream = io.StringIO()
