@@ -1,4 +1,4 @@
-"""The consumer of the table's stream: audit, and the end of sessions."""
+"""The consumer of the table's stream: audits every change, and queues ended sessions for clean-up."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ from aws_lambda_powertools.utilities.batch.types import PartialItemFailureRespon
 from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import DynamoDBRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from audit_consumer.records import decoded
+from audit_consumer.records import decode_record
 from session_store.background import open_stream_consumer
 from session_store.errors import UnreadableRecordError
 from session_store.metric_names import Metric
@@ -30,13 +30,13 @@ consumer, quarantine = open_stream_consumer(settings, read_stream_settings(os.en
 
 
 def consume(record: DynamoDBRecord) -> None:
-    """Audit one record; what cannot be understood is kept whole and reported, and blocks nothing."""
+    """Audit one record. An unreadable one is quarantined whole and reported, and blocks nothing."""
     try:
-        consumer.consume(decoded(record.raw_event))
+        consumer.consume(decode_record(record.raw_event))
     except UnreadableRecordError as error:
         quarantine.keep(record.raw_event, name=_name(record), reason=str(error))
         metrics.add_metric(name=Metric.QUARANTINED, unit=MetricUnit.Count, value=1)
-        logger.error(  # noqa: TRY400 - a trace would say no more, and an exception's context may quote an item
+        logger.error(  # noqa: TRY400 - a trace adds nothing, and an exception's context may quote an item
             "quarantined", reason=str(error), sequence_number=_sequence_number(record)
         )
     else:
@@ -48,7 +48,7 @@ def _sequence_number(record: DynamoDBRecord) -> str:
 
 
 def _name(record: DynamoDBRecord) -> str:
-    """The same for the same record, whenever and however often it comes."""
+    """The name of a record in quarantine: the same at every delivery."""
     stream = hashlib.sha256(str(record.raw_event.get("eventSourceARN")).encode()).hexdigest()[:8]
     return f"{stream}-{_sequence_number(record)}"
 
@@ -56,10 +56,10 @@ def _name(record: DynamoDBRecord) -> str:
 @logger.inject_lambda_context
 @metrics.log_metrics(capture_cold_start_metric=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
-    """Answer with the records that failed; Lambda delivers again from the lowest of them."""
+    """Consume a batch, and answer with the records that failed: Lambda delivers again from the lowest."""
     answer = process_partial_response(
         event=event, record_handler=consume, processor=processor, context=context
     )
-    # Zero too: Powertools remarks upon a run that counts nothing, as one whose every record failed did.
+    # Zero too: Powertools warns about a run that counts nothing, such as one whose every record failed.
     metrics.add_metric(name=Metric.FAILED, unit=MetricUnit.Count, value=len(answer["batchItemFailures"]))
     return answer

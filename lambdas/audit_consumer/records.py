@@ -1,4 +1,4 @@
-"""Records of a DynamoDB stream, as Lambda delivers them, decoded."""
+"""Decoding of the stream records that Lambda delivers."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,24 +14,24 @@ IMAGES: Final = {
     StreamEvent.MODIFY: ("OldImage", "NewImage"),
     StreamEvent.REMOVE: ("OldImage",),
 }
-"""What a record of each kind must hold (NEW_AND_OLD_IMAGES)."""
+"""The images that a record of each kind must have (NEW_AND_OLD_IMAGES)."""
 
 
-def decoded(raw: Mapping[str, Any]) -> StreamRecord:
-    """The record in the store's own terms.
+def decode_record(raw: Mapping[str, Any]) -> StreamRecord:
+    """The record as a value of the domain.
 
     Raises:
-        UnreadableRecordError: a part is missing, or no value that this store writes.
+        UnreadableRecordError: a part is missing, or not as this store writes it.
     """
     try:
-        return _decoded(raw)
+        return _decode(raw)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise UnreadableRecordError(
             f"not a record of this table's stream ({type(error).__name__})"
         ) from error
 
 
-def _decoded(raw: Mapping[str, Any]) -> StreamRecord:
+def _decode(raw: Mapping[str, Any]) -> StreamRecord:
     event = StreamEvent(raw["eventName"])
     change = raw["dynamodb"]
     for image in IMAGES[event]:

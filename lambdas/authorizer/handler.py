@@ -1,4 +1,4 @@
-"""Who calls, by the token that they show: an authorizer (type TOKEN) before the REST API."""
+"""The authorizer (type TOKEN) of the REST API: verifies bearer tokens and answers with a policy."""
 
 import os
 import time
@@ -25,33 +25,33 @@ verifier = Verifier(settings=settings, keys=keys)
 
 SCHEME: Final = "bearer "
 UNAUTHORIZED: Final = "Unauthorized"
-"""The message by which API Gateway knows that it is to answer 401; any other is 500."""
+"""The message that API Gateway answers with 401; any other becomes 500."""
 
 
-class AnswerError(Exception):
-    """How an authorizer says 401 or 500. Its message goes to the log, and nothing else of what happened."""
+class AuthorizerError(Exception):
+    """Makes API Gateway answer 401 or 500. Its message is logged, and nothing else of what happened."""
 
 
 @logger.inject_lambda_context
 @metrics.log_metrics(capture_cold_start_metric=True)
 def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
-    """The policy for one call."""
+    """Answer one request's token with the policy of its caller."""
     try:
-        answer = _judged(event)
+        policy = _authorize(event)
     except RefusedTokenError as error:
         logger.info("refused", reason=str(error))
-        raise _answer(Metric.TOKENS_REFUSED, UNAUTHORIZED) from None
+        raise _counted_error(Metric.TOKENS_REFUSED, UNAUTHORIZED) from None
     except UnavailableError as error:
-        logger.error("issuer unavailable", reason=str(error))  # noqa: TRY400 - its trace would say no more
-        raise _answer(Metric.ISSUER_UNAVAILABLE, "the issuer's keys are not to be had") from None
-    except Exception as error:  # noqa: BLE001 - the last resort: its text, which may quote the token, is not logged
+        logger.error("issuer unavailable", reason=str(error))  # noqa: TRY400 - a trace would add nothing
+        raise _counted_error(Metric.ISSUER_UNAVAILABLE, "the issuer's keys are unavailable") from None
+    except Exception as error:  # noqa: BLE001 - the last resort: its text may quote the token and is not logged
         logger.error("crashed", error=type(error).__name__)  # noqa: TRY400 - likewise
-        raise _answer(Metric.AUTHORIZER_CRASHED, "the authorizer crashed") from None
+        raise _counted_error(Metric.AUTHORIZER_CRASHED, "the authorizer crashed") from None
     metrics.add_metric(name=Metric.TOKENS_ACCEPTED, unit=MetricUnit.Count, value=1)
-    return answer
+    return policy
 
 
-def _judged(event: dict[str, Any]) -> dict[str, Any]:
+def _authorize(event: dict[str, Any]) -> dict[str, Any]:
     header = event["authorizationToken"]
     if header[: len(SCHEME)].lower() != SCHEME:
         raise RefusedTokenError("scheme")
@@ -59,6 +59,6 @@ def _judged(event: dict[str, Any]) -> dict[str, Any]:
     return policy_for(caller, method_arn=event["methodArn"])
 
 
-def _answer(metric: Metric, message: str) -> AnswerError:
+def _counted_error(metric: Metric, message: str) -> AuthorizerError:
     metrics.add_metric(name=metric, unit=MetricUnit.Count, value=1)
-    return AnswerError(message)
+    return AuthorizerError(message)

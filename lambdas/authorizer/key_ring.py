@@ -1,4 +1,4 @@
-"""The issuer's keys, kept in the process and fetched again when it is time, and not more often."""
+"""A cache of the issuer's keys in the process, which bounds how often they are fetched."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,22 +7,23 @@ from typing import Any, Final
 from session_store.errors import UnavailableError
 
 FRESH_SECONDS: Final = 600
-"""A key that the issuer withdraws is believed this much longer, while the issuer answers."""
+"""Age up to which cached keys are used: a key that the issuer withdraws is accepted this much longer."""
 
-KEPT_SECONDS: Final = 3600
-"""And this much where it does not: an outage of the issuer's is not at once one of ours."""
+STALE_SECONDS: Final = 3600
+"""Age up to which cached keys are used while the issuer is unavailable."""
 
-PAUSE_SECONDS: Final = 30
-"""Between two fetches for ids that nobody knows, so that made-up ids are no way to reach the issuer."""
+UNKNOWN_KEY_PAUSE_SECONDS: Final = 30
+"""Between two fetches for unknown key ids, so that made-up ids do not become requests to the issuer."""
 
-PAUSE_AFTER_FAILURE: Final = 5
+FAILURE_PAUSE_SECONDS: Final = 5
+"""Between a failed fetch and the next."""
 
 NEVER: Final = float("-inf")
 
 
 @dataclass(slots=True, kw_only=True)
 class KeyRing:
-    """One process, one request at a time: Lambda runs no two at once, so nothing here is locked."""
+    """Not locked: a Lambda process handles one request at a time."""
 
     fetch: Callable[[], Mapping[str, Mapping[str, Any]]]
     """As ``KeySource.fetch``."""
@@ -33,29 +34,29 @@ class KeyRing:
     _tried: float = NEVER
 
     def find(self, key_id: str) -> Mapping[str, Any] | None:
-        """The key of an id; None where the issuer has none.
+        """The issuer's key of an id; None where it has none.
 
         Raises:
-            UnavailableError: whether it has cannot be told, as it does not answer.
+            UnavailableError: the issuer does not answer, and the cache does not say.
         """
         now = self.monotonic()
         age = now - self._fetched
         known = self._keys.get(key_id)
         if known is not None and age < FRESH_SECONDS:
             return known
-        if known is None and age < PAUSE_SECONDS:
+        if known is None and age < UNKNOWN_KEY_PAUSE_SECONDS:
             return None
         try:
             self._refresh(now)
         except UnavailableError:
-            if known is None or age >= KEPT_SECONDS:
+            if known is None or age >= STALE_SECONDS:
                 raise
             return known
         return self._keys.get(key_id)
 
     def _refresh(self, now: float) -> None:
-        if now - self._tried < PAUSE_AFTER_FAILURE:
-            raise UnavailableError("the key set could not be fetched a moment ago")
+        if now - self._tried < FAILURE_PAUSE_SECONDS:
+            raise UnavailableError("the last fetch of the key set failed a moment ago")
         self._tried = now
         self._keys = self.fetch()
         self._fetched = now

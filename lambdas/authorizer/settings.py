@@ -13,11 +13,11 @@ from session_store.settings import LOOPBACK
 ALGORITHMS: Final = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 )
-"""Signatures that a public key verifies. With a shared secret, whoever verifies could also sign."""
+"""Signatures that a public key verifies. Shared secrets are excluded: they could also sign."""
 
 
 class JwtSettings(Struct, frozen=True, kw_only=True):
-    """Whose tokens are believed, and what is read from them."""
+    """Which tokens are accepted, and which claims are read from them."""
 
     issuer: str
     audience: tuple[str, ...]
@@ -27,8 +27,10 @@ class JwtSettings(Struct, frozen=True, kw_only=True):
 
 
 def read_jwt_settings(environment: Mapping[str, str]) -> JwtSettings:
-    """Raises:
-    ConfigurationError: a variable is missing or wrong; names it.
+    """Settings of the authorizer from environment variables.
+
+    Raises:
+        ConfigurationError: a variable is missing or wrong; names it.
     """
     algorithms = _list(environment, JwtEnv.ALGORITHMS)
     if not set(algorithms) <= ALGORITHMS:
@@ -44,13 +46,13 @@ def read_jwt_settings(environment: Mapping[str, str]) -> JwtSettings:
 
 
 def _uri(environment: Mapping[str, str]) -> str:
-    """Keys that come by plain HTTP could be anybody's, unless they do not leave this machine."""
+    """The URI of the key set: HTTPS, since plain HTTP could be tampered with, or HTTP on this machine."""
     value = _text(environment, JwtEnv.JWKS_URI)
     on_loopback = environment.get(JwtEnv.ON_LOOPBACK) == "true"
     url = urlsplit(value)
     is_allowed = url.scheme == "https" or (url.scheme == "http" and on_loopback and url.hostname in LOOPBACK)
     if not is_allowed or not url.hostname or url.username is not None:
-        message = f"{JwtEnv.JWKS_URI} must be an https URL without user"
+        message = f"{JwtEnv.JWKS_URI} must be an https URL without a user"
         raise ConfigurationError(message)
     return value
 
@@ -64,4 +66,8 @@ def _text(environment: Mapping[str, str], name: str) -> str:
 
 
 def _list(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
-    return tuple(_text(environment, name).split(","))
+    entries = tuple(entry.strip() for entry in _text(environment, name).split(",") if entry.strip())
+    if not entries:
+        message = f"{name} names nothing"
+        raise ConfigurationError(message)
+    return entries

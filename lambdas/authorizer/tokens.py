@@ -1,4 +1,4 @@
-"""What a bearer token says, once it has been verified (RFC 7519, RFC 8725)."""
+"""Verification of bearer tokens (RFC 7519, RFC 8725), and the caller that a token names."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,20 +13,20 @@ from session_store.domain.identifiers import check_identifier
 from session_store.errors import InvalidRequestError
 
 MAX_TOKEN: Final = 8192
-"""Characters. API Gateway takes some 10 KB of headers in all."""
+"""Characters. API Gateway accepts some 10 KB of headers in all."""
 
 MAX_KEY_ID: Final = 256
 MAX_SUBJECT: Final = 255
-"""OpenID Connect Core 1.0, 2: of ``sub``."""
+"""Characters of ``sub`` (OpenID Connect Core 1.0, 2)."""
 
 LEEWAY: Final = 30
-"""Seconds by which our clock and the issuer's may differ."""
+"""Seconds by which the clocks of the issuer and of this function may differ."""
 
 REQUIRED: Final = ("iss", "aud", "exp", "sub")
 
 
 class RefusedTokenError(Exception):
-    """Why, in words of our own: nothing of the token is in it."""
+    """A token that is not accepted. The message is the reason and quotes nothing of the token."""
 
 
 class Verifier(Struct, frozen=True, kw_only=True):
@@ -34,17 +34,17 @@ class Verifier(Struct, frozen=True, kw_only=True):
     keys: KeyRing
 
     def verify(self, token: str) -> Caller:
-        """The caller that a token names.
+        """Verify a token, and return the caller that it names.
 
         Raises:
-            RefusedTokenError: it is not one that this deployment believes.
-            UnavailableError: its key cannot be had, so it was not judged.
+            RefusedTokenError: this deployment does not accept it.
+            UnavailableError: its key cannot be fetched, so it was not verified.
         """
         if len(token) > MAX_TOKEN:
             raise RefusedTokenError("oversized")
         claims = self._claims(token, self._key(token))
         return Caller(
-            tenant=f"{self.settings.issuer}#{_name(claims, self.settings.organisation_claim)}",
+            tenant=f"{self.settings.issuer}#{_identifier(claims, self.settings.organisation_claim)}",
             subject=_subject(claims),
             permissions=_permissions(claims),
         )
@@ -87,14 +87,14 @@ class Verifier(Struct, frozen=True, kw_only=True):
 
 
 def _subject(claims: Mapping[str, Any]) -> str:
-    subject = _name(claims, "sub")
+    subject = _identifier(claims, "sub")
     if subject == NO_SUBJECT:
         raise RefusedTokenError("sub")
     return subject
 
 
-def _name(claims: Mapping[str, Any], claim: str) -> str:
-    """A claim as an identifier, refused where it is none: a hash tells a reader of the audit nobody."""
+def _identifier(claims: Mapping[str, Any], claim: str) -> str:
+    """A claim that must be a valid identifier. One that is not is refused, not hashed: audits show it."""
     value = claims.get(claim)
     if not isinstance(value, str):
         raise RefusedTokenError(claim)
@@ -105,7 +105,7 @@ def _name(claims: Mapping[str, Any], claim: str) -> str:
 
 
 def _permissions(claims: Mapping[str, Any]) -> frozenset[Permission]:
-    """From ``scope`` (RFC 8693, 4.2), or ``scp``, text or list, as some issuers have it."""
-    said = claims.get("scope", claims.get("scp", ""))
-    scopes = said.split(" ") if isinstance(said, str) else said if isinstance(said, list) else []
+    """Permissions from ``scope`` (RFC 8693, 4.2), or from ``scp``, text or list, as some issuers have it."""
+    granted = claims.get("scope", claims.get("scp", ""))
+    scopes = granted.split(" ") if isinstance(granted, str) else granted if isinstance(granted, list) else []
     return frozenset(permission for permission in Permission if permission.value in scopes)

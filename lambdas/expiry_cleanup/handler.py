@@ -1,4 +1,4 @@
-"""The clean-up after sessions: one message, one session."""
+"""The clean-up of ended sessions: each message of the queue is one session."""
 
 import os
 from typing import Any, Final
@@ -23,14 +23,14 @@ processor: Final = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=F
 cleanup = open_cleanup(read_settings(os.environ), read_cleanup_settings(os.environ))
 
 
-def clean(record: SQSRecord, lambda_context: LambdaContext) -> None:
-    """What follows one session's end; an error leaves the message in the queue."""
+def clean_up(record: SQSRecord, lambda_context: LambdaContext) -> None:
+    """Clean up one ended session; an error leaves the message in the queue."""
     try:
         end = session_end_from(record.body)
         cleaned = cleanup.run(end, request_id=lambda_context.aws_request_id)
     except Exception as error:
         count(Metric.CLEANUP_FAILED, 1)
-        # The type alone: an error's text may quote what a message holds.
+        # The type alone, since an error's text may quote the message.
         logger.error("not cleaned up", message_id=record.message_id, error=type(error).__name__)  # noqa: TRY400
         raise
     count(Metric.CLEANED_UP, 1)
@@ -47,6 +47,8 @@ def count(metric: Metric, number: int) -> None:
 @logger.inject_lambda_context
 @metrics.log_metrics(capture_cold_start_metric=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
-    """Answer with the messages that failed, which alone come again."""
+    """Clean up a batch, and answer with the messages that failed: only they are delivered again."""
     cleanup.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
-    return process_partial_response(event=event, record_handler=clean, processor=processor, context=context)
+    return process_partial_response(
+        event=event, record_handler=clean_up, processor=processor, context=context
+    )

@@ -1,4 +1,4 @@
-"""Each minute: the end of tasks that nobody came for, and word of the sessions that are about to end."""
+"""Each minute: ends overdue tasks and approvals, and announces sessions that are about to expire."""
 
 import os
 from typing import Any
@@ -22,20 +22,20 @@ watch, overdue = open_expiry_watch(read_settings(os.environ), read_watch_setting
 def handler(_: dict[str, Any], context: LambdaContext) -> None:
     watch.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
     try:
-        _end_tasks(context.aws_request_id)
+        _end_overdue_tasks(context.aws_request_id)
     finally:
-        _warn(context.aws_request_id)
+        _announce_sessions(context.aws_request_id)
 
 
-def _end_tasks(request_id: str) -> None:
+def _end_overdue_tasks(request_id: str) -> None:
     lapsed = overdue.run(request_id=request_id)
     metrics.add_metric(name=Metric.TASKS_LAPSED, unit=MetricUnit.Count, value=lapsed.ended)
     if lapsed.more:
-        logger.warning("not all overdue tasks were come to", ended=lapsed.ended)
+        logger.warning("not all overdue tasks were ended", ended=lapsed.ended)
 
 
-def _warn(request_id: str) -> None:
+def _announce_sessions(request_id: str) -> None:
     watched = watch.run(request_id=request_id)
     metrics.add_metric(name=Metric.WARNED, unit=MetricUnit.Count, value=watched.warned)
     if watched.more:
-        logger.warning("not all sessions were come to", warned=watched.warned)
+        logger.warning("not all sessions were announced", warned=watched.warned)

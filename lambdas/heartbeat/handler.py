@@ -1,4 +1,4 @@
-"""Each minute: a sign of life in this region's copy of the table, which every other region receives."""
+"""Each minute: writes a heartbeat to this region's replica of the table, so that replication is measured."""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who calls, from what the gateway has verified."""
+"""The caller of a request, from what the gateway has verified."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,9 @@ from session_store.errors import ForbiddenError, InvalidRequestError, Unauthenti
 from session_store.schema import AuthorizerContext
 
 SUBJECT_HEADER: Final = "Session-Subject"
-ANYONE: Final = "*"
+EVERY_TENANT: Final = "*"
+"""Among the delegates: every principal is one."""
+
 EVERY_PERMISSION: Final = frozenset(Permission)
 
 _PRINCIPAL: Final = re.compile(
@@ -20,12 +22,12 @@ _PRINCIPAL: Final = re.compile(
 
 
 def tenant_of(user_arn: str) -> str:
-    """Account and user or role of a principal, without paths and without the name of an STS session.
+    """The tenant of a principal: its account with user or role, without paths and STS session name.
 
     ``arn:aws:sts::111122223333:assumed-role/Backend/i-0abc`` -> ``111122223333:role/Backend``.
 
     Raises:
-        UnauthenticatedError: no principal that may call.
+        UnauthenticatedError: not a user, role, federated user or root.
     """
     match = _PRINCIPAL.match(user_arn)
     if match is None:
@@ -42,13 +44,12 @@ def iam_caller(
 ) -> Caller:
     """The caller of a SigV4-signed request.
 
-    The gateway's policies have judged which paths the principal may call, and the
-    paths of operators, workers and approvers are the permissions; so whoever gets
-    here with one of those paths holds them.
+    It holds every permission: IAM policies grant operators, workers and approvers their paths, and the
+    gateway has applied them before.
 
     Raises:
         UnauthenticatedError: the gateway names no principal.
-        ForbiddenError: a subject from a principal that is not among the delegates.
+        ForbiddenError: ``subject`` (Session-Subject) from a principal that is not a delegate.
         InvalidRequestError: a malformed subject.
     """
     identity = request_context.get("identity") or {}
@@ -62,18 +63,18 @@ def iam_caller(
 
 
 def jwt_caller(request_context: Mapping[str, Any], *, subject: str | None) -> Caller:
-    """The caller whose token the authorizer has verified; ``subject`` is what Session-Subject says.
+    """The caller of a request whose token the authorizer has verified.
 
     Raises:
-        UnauthenticatedError: no authorizer speaks of a caller.
-        ForbiddenError: a subject is named: the token names it, and no header another.
+        UnauthenticatedError: the authorizer's context names no caller.
+        ForbiddenError: ``subject`` (Session-Subject) is sent, although the token names the subject.
     """
     verified = request_context.get("authorizer") or {}
     tenant, named = verified.get(AuthorizerContext.TENANT), verified.get(AuthorizerContext.SUBJECT)
     if not tenant or not named:
         raise UnauthenticatedError
     if subject is not None:
-        raise ForbiddenError(f"The token names the subject; {SUBJECT_HEADER} may not.")
+        raise ForbiddenError(f"{SUBJECT_HEADER} is not accepted with a token, which names the subject.")
     granted = str(verified.get(AuthorizerContext.PERMISSIONS, "")).split(" ")
     return Caller(
         tenant=tenant,
@@ -86,9 +87,9 @@ def jwt_caller(request_context: Mapping[str, Any], *, subject: str | None) -> Ca
 def _subject(tenant: str, subject: str | None, delegates: frozenset[str]) -> str:
     if subject is None:
         return NO_SUBJECT
-    if not delegates & {tenant, ANYONE}:
-        raise ForbiddenError("This principal is not among the delegates that may name a subject.")
+    if not delegates & {tenant, EVERY_TENANT}:
+        raise ForbiddenError(f"Only configured delegates may send {SUBJECT_HEADER}.")
     path = f"header {SUBJECT_HEADER}"
     if subject == NO_SUBJECT:
-        raise InvalidRequestError("The subject of nobody cannot be named", path=path)
+        raise InvalidRequestError(f"{NO_SUBJECT} is reserved for callers without a subject", path=path)
     return check_identifier(subject, path=path)

@@ -1,4 +1,4 @@
-"""The body of a request that adds a checkpoint."""
+"""The request body of a new checkpoint."""
 
 from typing import Annotated, Any
 
@@ -12,13 +12,22 @@ from session_store.services.new_checkpoints import NewCheckpoint
 
 
 class AddCheckpoint(Body, frozen=True):
-    """``retainSeconds``: ends sooner than its session may. Without it, with its session."""
+    """A checkpoint to store."""
 
     data: Any
+    """Any JSON value: what the run needs to resume."""
+
     namespace: Annotated[str, msgspec.Meta(max_length=MAX_IDENTIFIER)] = ""
+    """Printable ASCII without spaces, or empty. Each namespace has its own newest checkpoint."""
+
     checkpoint_id: str | None = None
+    """A UUIDv7 in lower case, its time within 5 minutes of now; minted where absent. Makes a retry safe."""
+
     parent_id: str | None = None
+    """A checkpoint of the same namespace that this one follows."""
+
     retain_seconds: Annotated[int, msgspec.Meta(ge=SHORTEST_RETENTION, le=LONGEST_LIFE)] | None = None
+    """Seconds after which the checkpoint expires, if its session does not end before; absent: with it."""
 
     def to_domain(self) -> NewCheckpoint:
         return NewCheckpoint(

@@ -1,4 +1,4 @@
-"""``/sessions/{sessionId}/checkpoints``"""
+"""Checkpoints: immutable snapshots that a run can resume from, in namespaces of a session."""
 
 from typing import Final
 
@@ -6,19 +6,20 @@ from session_api import problems
 from session_api.checkpoint_answers import CheckpointAnswer, CheckpointPage, checkpoint_answer
 from session_api.checkpoint_bodies import AddCheckpoint
 from session_api.cursors import encode_cursor
-from session_api.lists import ORDER, PAGED, order_of, page_request
-from session_api.operations import Parameter, Reply, operation
-from session_api.requests import REPLAYED, Request
-from session_store.domain.identifiers import MAX_IDENTIFIER
+from session_api.lists import (
+    NAMESPACE,
+    ORDER,
+    PAGING,
+    requested_namespace,
+    requested_order,
+    requested_page,
+)
+from session_api.operations import Reply, operation, replay_header
+from session_api.paths import CHECKPOINT, CHECKPOINTS, LATEST_CHECKPOINT
+from session_api.requests import Request
 from session_store.domain.page import CheckpointPosition
 from session_store.metric_names import Metric
 
-CHECKPOINTS: Final = "/sessions/{sessionId}/checkpoints"
-NAMESPACE: Final = Parameter(
-    name="namespace",
-    schema={"type": "string", "maxLength": MAX_IDENTIFIER, "default": ""},
-    description="Of the checkpoints; the empty one is one like any other.",
-)
 READ_PROBLEMS: Final = (problems.SESSION_NOT_FOUND, problems.MISDIRECTED, problems.PAYLOAD_MISSING)
 
 
@@ -39,11 +40,16 @@ READ_PROBLEMS: Final = (problems.SESSION_NOT_FOUND, problems.MISDIRECTED, proble
     keyed=True,
     counts=Metric.CHECKPOINTS_ADDED,
 )
-def add_checkpoint(request: Request) -> Reply:
-    """Store a checkpoint, once for ever: 200 where its id was there already with the same content.
+def add_checkpoint(request: Request[AddCheckpoint]) -> Reply:
+    """Store a checkpoint, once for its id.
 
-    `parentId` is a checkpoint of the same namespace. With an `Idempotency-Key` the same body again is
-    answered as it was the first time.
+    A checkpoint whose id and content are already stored is a replay and a success (200), whatever the
+    session's status; an id that is stored with other content is refused (409 with `checkpointId`). A
+    `parentId` must name a checkpoint of the same namespace. A checkpoint is readable only once all of its
+    data is stored.
+
+    To make a retry safe, choose the id or send an `Idempotency-Key`: under a key the same body is answered as
+    the first time (201).
     """
     caller, session_id, new = request.caller, request.session_id, request.body.to_domain()
     if request.key is None:
@@ -53,8 +59,8 @@ def add_checkpoint(request: Request) -> Reply:
     return Reply(
         value=checkpoint_answer(added.checkpoint),
         status=201 if added.created or added.by_key else 200,
-        headers={REPLAYED: "true"} if added.by_key else {},
-        done=int(added.created),
+        headers=replay_header(replayed=added.by_key),
+        performed=int(added.created),
         replayed=int(not added.created),
     )
 
@@ -63,17 +69,13 @@ def add_checkpoint(request: Request) -> Reply:
     "GET",
     CHECKPOINTS,
     answer=CheckpointPage,
-    query=(
-        NAMESPACE,
-        ORDER,
-        *PAGED,
-    ),
+    query=(NAMESPACE, ORDER, *PAGING),
     refusals=READ_PROBLEMS,
 )
-def list_checkpoints(request: Request) -> Reply:
-    """List the checkpoints of one namespace in the order of their ids."""
-    order = order_of(request)
-    namespace = namespace_of(request)
+def list_checkpoints(request: Request[None]) -> Reply:
+    """List the checkpoints of one namespace in the order of their ids, which is the order of time."""
+    order = requested_order(request)
+    namespace = requested_namespace(request)
     query = {
         "list": "checkpoints",
         "session": request.session_id,
@@ -83,7 +85,7 @@ def list_checkpoints(request: Request) -> Reply:
     page = request.store.checkpoints.page(
         request.caller,
         request.session_id,
-        page_request(request, CheckpointPosition, query=query, descending=order == "desc"),
+        requested_page(request, CheckpointPosition, query=query, descending=order == "desc"),
         namespace=namespace,
         min_version=request.min_version,
     )
@@ -91,40 +93,43 @@ def list_checkpoints(request: Request) -> Reply:
     return Reply(value=CheckpointPage(items=items, next_cursor=encode_cursor(page.next, query=query)))
 
 
-# Declared before the route of one checkpoint: the first that fits is taken, and no id is spelled so.
+# Declared before the route of one checkpoint: the first that matches is taken, and "latest" is no valid id.
 @operation(
     "GET",
-    f"{CHECKPOINTS}/latest",
+    LATEST_CHECKPOINT,
     answer=CheckpointAnswer,
     query=(NAMESPACE,),
     refusals=(*READ_PROBLEMS, problems.NOT_FOUND),
 )
-def get_latest_checkpoint(request: Request) -> Reply:
-    """Read the newest checkpoint of a namespace."""
+def get_latest_checkpoint(request: Request[None]) -> Reply:
+    """Read the newest checkpoint of a namespace.
+
+    The newest has the greatest id. 404 `not-found` means that the namespace has no checkpoint that has not
+    expired.
+    """
     checkpoint = request.store.checkpoints.latest(
-        request.caller, request.session_id, namespace=namespace_of(request), min_version=request.min_version
-    )
-    return Reply(value=checkpoint_answer(checkpoint))
-
-
-@operation(
-    "GET",
-    f"{CHECKPOINTS}/{{checkpointId}}",
-    answer=CheckpointAnswer,
-    query=(NAMESPACE,),
-    refusals=(*READ_PROBLEMS, problems.NOT_FOUND),
-)
-def get_checkpoint(request: Request) -> Reply:
-    """Read one checkpoint of a namespace."""
-    checkpoint = request.store.checkpoints.get(
         request.caller,
         request.session_id,
-        request.path["checkpointId"],
-        namespace=namespace_of(request),
+        namespace=requested_namespace(request),
         min_version=request.min_version,
     )
     return Reply(value=checkpoint_answer(checkpoint))
 
 
-def namespace_of(request: Request) -> str:
-    return request.query.text("namespace") or ""
+@operation(
+    "GET",
+    CHECKPOINT,
+    answer=CheckpointAnswer,
+    query=(NAMESPACE,),
+    refusals=(*READ_PROBLEMS, problems.NOT_FOUND),
+)
+def get_checkpoint(request: Request[None]) -> Reply:
+    """Read one checkpoint of a namespace."""
+    checkpoint = request.store.checkpoints.get(
+        request.caller,
+        request.session_id,
+        request.path["checkpointId"],
+        namespace=requested_namespace(request),
+        min_version=request.min_version,
+    )
+    return Reply(value=checkpoint_answer(checkpoint))

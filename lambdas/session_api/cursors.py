@@ -1,7 +1,7 @@
-"""Cursors: a position in a list and a fingerprint of the query that it belongs to.
+"""Cursors: a position in a list, with a fingerprint of the query that it belongs to.
 
-A cursor holds no partition: whose list it is comes from the caller alone, so a
-cursor in other hands reads nothing but the holder's own.
+A cursor names no partition: that comes from the caller alone, so a cursor in other hands reads only what
+belongs to its holder.
 """
 
 import base64
@@ -33,7 +33,7 @@ from session_store.errors import InvalidRequestError
 PATH: Final = "query cursor"
 
 MAX_AUDIT_KEY: Final = 1024
-"""Bytes of a sort key (*Service, account, and table quotas*)."""
+"""Bytes of a sort key (DynamoDB, *Service, account, and table quotas*)."""
 
 Position = TypeVar(
     "Position",
@@ -52,7 +52,7 @@ def _fingerprint(query: dict[str, Any]) -> str:
 
 
 def encode_cursor(position: object | None, *, query: dict[str, Any]) -> str | None:
-    """Opaque text for the position after a page, None at the end of the list."""
+    """The cursor for the position after a page; None at the end of the list."""
     if position is None:
         return None
     text = msgspec.json.encode([_fingerprint(query), position])
@@ -60,25 +60,27 @@ def encode_cursor(position: object | None, *, query: dict[str, Any]) -> str | No
 
 
 def decode_cursor(cursor: str | None, kind: type[Position], *, query: dict[str, Any]) -> Position | None:
-    """The position that ``encode_cursor`` was given for the same query.
+    """The position in a cursor that ``encode_cursor`` made for the same query.
 
     Raises:
-        InvalidRequestError: malformed, tampered with, or of another query.
+        InvalidRequestError: malformed, altered, or of another query.
     """
     if cursor is None:
         return None
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         fingerprint, position = msgspec.json.decode(text, type=tuple[str, kind])  # type: ignore[valid-type] # built at run time
-        _check(position)
+        _check_position(position)
     except (ValueError, RecursionError, msgspec.MsgspecError, InvalidRequestError) as error:
-        raise InvalidRequestError("Not a cursor of this list", path=PATH) from error
+        raise InvalidRequestError("Not a nextCursor of this list", path=PATH) from error
     if fingerprint != _fingerprint(query):
-        raise InvalidRequestError("The cursor belongs to another query", path=PATH)
+        raise InvalidRequestError(
+            "The cursor belongs to another list or to other query parameters", path=PATH
+        )
     return position
 
 
-def _check(position: object) -> None:
+def _check_position(position: object) -> None:
     match position:
         case AuditPosition(sk=sk):
             check_identifier(sk, path=PATH, longest=MAX_AUDIT_KEY)

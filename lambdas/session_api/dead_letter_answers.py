@@ -1,4 +1,4 @@
-"""The bodies of answers about dead letters. None shows what an item holds."""
+"""Response bodies about dead letters. None shows what an item holds."""
 
 from typing import Literal
 
@@ -7,65 +7,111 @@ from session_store.domain.dead_letter import Letter, Overview, QueueView, Redriv
 from session_store.domain.session_end import SessionEnd
 from session_store.domain.times import iso
 
-Queue = Literal["stream", "cleanup"]
+QueueLabel = Literal["stream", "cleanup"]
 
 
 class ShardRangeAnswer(Answer, frozen=True):
-    """Records of the stream; ``batchSize`` is how many of them the consumer was given."""
+    """A range of records in one shard of the table's stream."""
 
     shard_id: str
+    """The shard."""
+
     start_sequence_number: str
+    """The first record of the range."""
+
     end_sequence_number: str
+    """The last record of the range, which belongs to it."""
+
     batch_size: int
+    """How many of the records the consumer was given."""
 
 
 class LetterAnswer(Answer, frozen=True):
-    """It points at a shard's range or at a session; at neither where it is ``unreadable``, which says why."""
+    """A dead letter. It points at a range of records or at a session, or is unreadable."""
 
     message_id: str
+    """The id of the SQS message."""
+
     sent_at: str
+    """When the letter was sent to its dead-letter queue."""
+
     receive_count: int
+    """How often the letter has been received, including by this operation."""
+
     condition: str | None
+    """Why Lambda gave the records up, in its own words; null for other letters."""
+
     shard_range: ShardRangeAnswer | None
+    """The records that the consumer of the stream did not take."""
+
     session_id: str | None
+    """The ended session whose clean-up did not succeed."""
+
     unreadable: str | None
+    """Why the letter cannot be read; null where it can."""
 
 
 class QueueAnswer(Answer, frozen=True):
-    """``depth`` is approximate."""
+    """A dead-letter queue and some of its letters."""
 
-    queue: Queue
+    queue: QueueLabel
+    """`stream`: records that were not audited. `cleanup`: sessions that were not cleaned up."""
+
     depth: int
+    """How many letters the queue has, approximately."""
+
     letters: list[LetterAnswer]
+    """Up to the limit of them; all stay in the queue."""
 
 
 class QuarantineAnswer(Answer, frozen=True):
-    """``more``: there are more than were counted."""
+    """The records of the stream that could not be understood and were kept whole."""
 
     records: int
+    """How many were counted."""
+
     more: bool
+    """Whether there are more than were counted."""
 
 
 class DeadLettersAnswer(Answer, frozen=True):
+    """What could not be processed in the background."""
+
     queues: list[QueueAnswer]
+    """The dead-letter queues."""
+
     quarantine: QuarantineAnswer
+    """The quarantine of the stream's consumer."""
 
 
 class RedrivenAnswer(Answer, frozen=True):
-    """``records``: how many the consumer of the stream took. A letter that was not redriven stays."""
+    """What became of one letter."""
 
     message_id: str
-    queue: Queue
+    """The id of the SQS message."""
+
+    queue: QueueLabel
+    """The dead-letter queue."""
+
     outcome: Literal["replayed", "failed", "trimmed", "partly-trimmed", "requeued", "unreadable"]
+    """`replayed` and `requeued` letters are removed, all others stay in their queue. `trimmed` and
+    `partly-trimmed`: the stream no longer holds the records, or some of them."""
+
     records: int
+    """How many records the consumer of the stream took."""
+
     detail: str | None
+    """What stood in the way; null where nothing did."""
 
 
 class RedriveAnswer(Answer, frozen=True):
-    """``more``: the limit or the time was reached first; call again."""
+    """What one redrive did."""
 
     items: list[RedrivenAnswer]
+    """One entry a letter."""
+
     more: bool
+    """Whether the call reached its limit of letters or time first; if so, call again."""
 
 
 def dead_letters_answer(overview: Overview) -> DeadLettersAnswer:

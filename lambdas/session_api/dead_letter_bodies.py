@@ -1,4 +1,4 @@
-"""The body of a request that redrives dead letters."""
+"""The request body that redrives dead letters."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,10 @@ from session_api.bodies import Body
 
 
 class RedriveLetters(Body, frozen=True):
-    """Both queues where ``queue`` names none; ``max`` letters at the most."""
+    """Which dead letters are processed again."""
 
     queue: Literal["stream", "cleanup"] | None = None
+    """The dead-letter queue; absent: both."""
+
     max: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
+    """How many letters at most."""

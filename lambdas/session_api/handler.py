@@ -1,4 +1,4 @@
-"""The session API: one function behind a REST API."""
+"""The session API: the Lambda function behind the REST API."""
 
 from session_store import loading
 
@@ -10,7 +10,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.logging import correlation_paths
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from session_api.counting import Counting
+from session_api.request_metrics import RequestMetrics
 from session_api.resolver import Resolver
 from session_store.bootstrap import open_store
 from session_store.settings import read_payload_bucket, read_redrive_settings, read_settings
@@ -22,7 +22,9 @@ settings = read_settings(os.environ)
 store = open_store(
     settings, read_redrive_settings(os.environ), payload_bucket=read_payload_bucket(os.environ)
 )
-resolver = Resolver(store=store, settings=settings, logger=logger, counting=Counting(metrics=metrics))
+resolver = Resolver(
+    store=store, settings=settings, logger=logger, request_metrics=RequestMetrics(metrics=metrics)
+)
 app = resolver.build()
 loading.finish()
 

@@ -1,20 +1,21 @@
 """The operations of the API: declared once, served by the resolver, described by the OpenAPI document."""
 
-import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
 
 import msgspec
 from msgspec import Struct, field
 
 from session_api import problems
 from session_api.problems import Problem
-from session_api.requests import Request
+from session_api.requests import IDEMPOTENT_REPLAYED, Request
 from session_store.metric_names import Metric
+
+BodyT = TypeVar("BodyT")
 
 
 class Parameter(Struct, frozen=True, kw_only=True):
-    """A query parameter as the document describes it; the route judges it."""
+    """A query parameter as the document describes it; the route parses it."""
 
     name: str
     schema: dict[str, Any]
@@ -22,47 +23,26 @@ class Parameter(Struct, frozen=True, kw_only=True):
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """What a route answers; ``value`` None is an empty body.
+    """The answer of a route; ``value`` None is an empty body.
 
-    ``done``: how many of what its operation counts are new by this request; ``replayed``: how many were
-    there already. ``beside``: what else is new.
+    ``performed``: how many of the effects that its operation counts this request had. ``replayed``: how many
+    an earlier request had. ``also_performed``: effects that other metrics count.
     """
 
     value: msgspec.Struct | None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    done: int = 1
+    performed: int = 1
     replayed: int = 0
-    beside: Mapping[Metric, int] = field(default_factory=dict)
+    also_performed: Mapping[Metric, int] = field(default_factory=dict)
 
 
-Run = Callable[[Request], Reply]
+def replay_header(*, replayed: bool) -> dict[str, str]:
+    """The header that marks the replay of a request under an Idempotency-Key; empty for another answer."""
+    return {IDEMPOTENT_REPLAYED: "true"} if replayed else {}
 
 
-class Operation(Struct, frozen=True, kw_only=True):
-    """One method of one path, which is in OpenAPI's form. ``statuses``: of success, the usual one first."""
-
-    method: str
-    path: str
-    run: Run
-    summary: str
-    description: str
-    body: type | None
-    answer: type | None
-    statuses: tuple[int, ...]
-    query: tuple[Parameter, ...]
-    problems: tuple[Problem, ...]
-    conditional: bool
-    keyed: bool
-    anonymous: bool
-    counts: Metric | None
-
-    @property
-    def name(self) -> str:
-        return self.run.__name__
-
-
-OPERATIONS: Final[list[Operation]] = []
+Route = Callable[[Request[BodyT]], Reply]
 
 SHARED_PROBLEMS: Final = (
     problems.INVALID,
@@ -73,48 +53,72 @@ SHARED_PROBLEMS: Final = (
 )
 
 
-def operation(
-    method: str,
-    path: str,
-    *,
-    body: type | None = None,
-    answer: type | None = None,
-    statuses: tuple[int, ...] = (200,),
-    query: tuple[Parameter, ...] = (),
-    refusals: tuple[Problem, ...] = (),
-    conditional: bool = False,
-    keyed: bool = False,
-    anonymous: bool = False,
-    counts: Metric | None = None,
-) -> Callable[[Run], Run]:
-    """Declare a route. ``anonymous``: it needs no caller.
+class Traits(TypedDict, total=False):
+    """What an operation may declare beside its body; see ``Operation``."""
 
-    ``conditional``: it takes If-Match; ``keyed``: it takes Idempotency-Key; ``counts``: what each reply adds
-    its ``done`` to.
+    answer: type[msgspec.Struct]
+    statuses: tuple[int, ...]
+    query: tuple[Parameter, ...]
+    refusals: tuple[Problem, ...]
+    conditional: bool
+    keyed: bool
+    anonymous: bool
+    counts: Metric
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """One method of one path.
+
+    ``statuses``: those of success, the usual one first. ``refusals``: problems beside those that all share.
+    ``conditional``: it accepts If-Match. ``keyed``: it accepts an Idempotency-Key. ``anonymous``: it needs no
+    caller. ``counts``: the metric that its replies add what they performed to.
     """
 
-    def declare(run: Run) -> Run:
-        summary, _, description = inspect.cleandoc(run.__doc__ or "").partition("\n\n")
-        shared = () if anonymous else SHARED_PROBLEMS
-        once = (problems.MISMATCH,) if keyed else ()
-        OPERATIONS.append(
-            Operation(
-                method=method,
-                path=path,
-                run=run,
-                summary=summary,
-                description=description,
-                body=body,
-                answer=answer,
-                statuses=statuses,
-                query=query,
-                problems=(*shared, *refusals, *once),
-                conditional=conditional,
-                keyed=keyed,
-                anonymous=anonymous,
-                counts=counts,
-            )
-        )
-        return run
+    method: str
+    path: str
+    route: Route[Any]
+    body: type[Any] | None = None
+    answer: type[msgspec.Struct] | None = None
+    statuses: tuple[int, ...] = (200,)
+    query: tuple[Parameter, ...] = ()
+    refusals: tuple[Problem, ...] = ()
+    conditional: bool = False
+    keyed: bool = False
+    anonymous: bool = False
+    counts: Metric | None = None
+
+    @property
+    def name(self) -> str:
+        return self.route.__name__
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Every refusal that a caller may meet."""
+        shared = () if self.anonymous else SHARED_PROBLEMS
+        keyed = (problems.MISMATCH,) if self.keyed else ()
+        return (*shared, *self.refusals, *keyed)
+
+
+OPERATIONS: Final[list[Operation]] = []
+
+
+@overload
+def operation(method: str, path: str, **traits: Unpack[Traits]) -> Callable[[Route[None]], Route[None]]: ...
+
+
+@overload
+def operation(
+    method: str, path: str, *, body: type[BodyT], **traits: Unpack[Traits]
+) -> Callable[[Route[BodyT]], Route[BodyT]]: ...
+
+
+def operation(
+    method: str, path: str, *, body: type[Any] | None = None, **traits: Unpack[Traits]
+) -> Callable[[Route[Any]], Route[Any]]:
+    """Declare a route of an operation whose request body, if any, is a ``body``."""
+
+    def declare(route: Route[Any]) -> Route[Any]:
+        OPERATIONS.append(Operation(method=method, path=path, route=route, body=body, **traits))
+        return route
 
     return declare

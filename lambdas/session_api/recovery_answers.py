@@ -1,29 +1,33 @@
-"""The body of the answer about a session's recovery."""
+"""The response body about a session's recovery."""
 
 from session_api.answers import Answer
 from session_api.checkpoint_answers import CheckpointAnswer, checkpoint_answer
-from session_api.running_call_answers import OpenCall, open_call
-from session_api.task_answers import OpenTask, open_task
+from session_api.running_call_answers import OpenCall, open_call_answer
+from session_api.task_answers import OpenTask, open_task_answer
 from session_store.services.recovery import Found
 
 
 class RecoveryAnswer(Answer, frozen=True):
-    """`inFlight`: being run, or to be begun again. `outcomeUnknown`: to be reconciled first.
-
-    `openTasks` come from an index: what has just changed may be missing for a moment.
-    """
+    """What a session has in flight, and the checkpoint to resume from."""
 
     in_flight: list[OpenCall]
+    """Calls whose lease is running, or that may be begun again; oldest first."""
+
     outcome_unknown: list[OpenCall]
+    """Calls that are not retry-safe and whose lease expired: reconcile them first. Oldest first."""
+
     open_tasks: list[OpenTask]
+    """The session's 100 oldest open tasks, from an index that may lag a moment behind."""
+
     checkpoint: CheckpointAnswer | None
+    """The newest checkpoint of the namespace; null where there is none."""
 
 
 def recovery_answer(found: Found) -> RecoveryAnswer:
     newest = found.checkpoint
     return RecoveryAnswer(
-        in_flight=[open_call(claim) for claim in found.in_flight],
-        outcome_unknown=[open_call(claim) for claim in found.outcome_unknown],
-        open_tasks=[open_task(task) for task in found.open_tasks],
+        in_flight=[open_call_answer(claim) for claim in found.in_flight],
+        outcome_unknown=[open_call_answer(claim) for claim in found.outcome_unknown],
+        open_tasks=[open_task_answer(task) for task in found.open_tasks],
         checkpoint=None if newest is None else checkpoint_answer(newest),
     )

@@ -1,10 +1,11 @@
-"""``/sessions/{sessionId}/tool-calls``: calls that are being run"""
+"""Running tool calls: begun and held under a lease, and ended in one transaction."""
 
 from typing import Final
 
 from session_api import problems
-from session_api.bodies import Heartbeat, Reconcile
+from session_api.lease_bodies import Heartbeat, Reconcile
 from session_api.operations import Reply, operation
+from session_api.paths import TOOL_CALL, TOOL_CALLS
 from session_api.requests import Request
 from session_api.running_call_answers import (
     BegunToolCall,
@@ -12,10 +13,9 @@ from session_api.running_call_answers import (
     OpenCall,
     begun_answer,
     finished_answer,
-    open_call,
+    open_call_answer,
 )
 from session_api.running_call_bodies import BeginToolCall, CompleteToolCall, FailToolCall, reconciled_call
-from session_api.tool_call_routes import TOOL_CALL, TOOL_CALLS
 from session_store.metric_names import Metric
 from session_store.services.tool_calls.finish import Finished
 
@@ -50,8 +50,20 @@ END_PROBLEMS: Final = (
         problems.PAYLOAD_MISSING,
     ),
 )
-def begin_tool_call(request: Request) -> Reply:
-    """Begin a call: 201 and a fence to whoever is to run it, 200 and the outcome where it was run before."""
+def begin_tool_call(request: Request[BeginToolCall]) -> Reply:
+    """Begin a tool call: get a lease on it, or the outcome it already has.
+
+    201: the caller holds the lease and runs the tool, then completes or fails the call with its `fence`. The
+    session lives at least a minute longer than the lease. 200: the call is settled, and its outcome is in the
+    answer, whatever the session's status.
+
+    409 `in-progress`: another attempt holds the lease; `Retry-After` says when it expires. 409
+    `outcome-unknown`: a lease expired without an outcome, and the call is not retry-safe, so the tool may
+    have run: find out, then reconcile. With `retrySafe` the call is taken over instead, under a higher fence.
+    422: the id was used with another tool or input.
+
+    After a lost response, send the request again with the same `attemptId` to get the same fence.
+    """
     begun = request.store.running_calls.begin(request.caller, request.session_id, request.body.to_domain())
     settled = begun.claim.is_settled
     return Reply(value=begun_answer(begun), status=200 if settled else 201, replayed=int(settled))
@@ -71,13 +83,19 @@ def begin_tool_call(request: Request) -> Reply:
     ),
     counts=Metric.TOOL_CALLS,
 )
-def complete_tool_call(request: Request) -> Reply:
-    """Complete a call, and change its session with it, in one transaction.
+def complete_tool_call(request: Request[CompleteToolCall]) -> Reply:
+    """Complete a tool call, and change its session with it, in one transaction.
 
-    The same again is a success whatever has become of the session, until it is erased.
+    The outcome, the operations on the state, the messages, the status and the tasks are written together with
+    the audit event, or nothing is. `expectedVersion` makes all of it conditional on the session's version
+    (409 `version-conflict`). A call that changes nothing in its session may also be completed while that is
+    closing or closed.
+
+    The same body again is a success, whatever has become of the session, until it is erased. Another outcome
+    is refused: 422 from the attempt that settled the call, 409 `fenced` from a stale holder.
     """
     body = request.body
-    return _finished(
+    return _finished_reply(
         request.store.finished_calls.complete(
             request.caller,
             request.session_id,
@@ -97,9 +115,13 @@ def complete_tool_call(request: Request) -> Reply:
     refusals=END_PROBLEMS,
     counts=Metric.TOOL_CALLS,
 )
-def fail_tool_call(request: Request) -> Reply:
-    """Say that a call has failed: an outcome like any other, and recorded as such."""
-    return _finished(
+def fail_tool_call(request: Request[FailToolCall]) -> Reply:
+    """Settle a tool call as failed, with its error.
+
+    A failure is an outcome like any other: it is recorded and audited, and the call is not run again under
+    the same id. The same body again is a success.
+    """
+    return _finished_reply(
         request.store.finished_calls.complete(
             request.caller,
             request.session_id,
@@ -117,8 +139,13 @@ def fail_tool_call(request: Request) -> Reply:
     answer=OpenCall,
     refusals=(*CALL_PROBLEMS, problems.FENCED),
 )
-def extend_tool_call(request: Request) -> Reply:
-    """Hold a call for longer, and its session with it."""
+def extend_tool_call(request: Request[Heartbeat]) -> Reply:
+    """Extend the lease of a tool call, and keep its session alive with it.
+
+    The lease lasts `leaseSeconds` from now; one that already lasts longer is not shortened. Also while the
+    session is closing or closed. 409 `fenced`: another attempt has taken the call over, or it is settled;
+    stop working on it.
+    """
     claim = request.store.running_calls.heartbeat(
         request.caller,
         request.session_id,
@@ -126,7 +153,7 @@ def extend_tool_call(request: Request) -> Reply:
         fence=request.body.fence,
         lease_seconds=request.body.lease_seconds,
     )
-    return Reply(value=open_call(claim))
+    return Reply(value=open_call_answer(claim))
 
 
 @operation(
@@ -137,9 +164,14 @@ def extend_tool_call(request: Request) -> Reply:
     refusals=(*END_PROBLEMS, problems.IN_PROGRESS),
     counts=Metric.TOOL_CALLS,
 )
-def reconcile_tool_call(request: Request) -> Reply:
-    """Say how a call ended that nobody holds any more, or that it may be tried again."""
-    return _finished(
+def reconcile_tool_call(request: Request[Reconcile]) -> Reply:
+    """Settle a tool call whose lease expired without an outcome, or free it to be begun again.
+
+    For an operator or a program that has found out what the lost attempt did. The fence rises, so a stale
+    holder can no longer settle the call. 409 `in-progress`: the lease is still running. 409 `fenced`: another
+    attempt than the one named has begun since. 422: the call is settled with another outcome.
+    """
+    return _finished_reply(
         request.store.finished_calls.reconcile(
             request.caller,
             request.session_id,
@@ -150,11 +182,11 @@ def reconcile_tool_call(request: Request) -> Reply:
     )
 
 
-def _finished(finished: Finished) -> Reply:
+def _finished_reply(finished: Finished) -> Reply:
     recorded = finished.record is not None
     return Reply(
         value=finished_answer(finished),
-        done=int(finished.done and recorded),
+        performed=int(finished.done and recorded),
         replayed=int(recorded and not finished.done),
-        beside={Metric.MESSAGES_APPENDED: finished.appended} if finished.appended else {},
+        also_performed={Metric.MESSAGES_APPENDED: finished.appended} if finished.appended else {},
     )

@@ -1,25 +1,36 @@
-"""The body of a request that records a tool call."""
+"""The request body that records a tool call."""
 
 from typing import Annotated, Any
 
 import msgspec
 
-from session_api.bodies import Body, moment
+from session_api.bodies import Body, parse_time
 from session_store.domain.tool_call import MAX_DURATION_MS
 from session_store.services.tool_calls.record import FinishedCall
 
-Duration = Annotated[int, msgspec.Meta(ge=0, le=MAX_DURATION_MS)]
+DurationMs = Annotated[int, msgspec.Meta(ge=0, le=MAX_DURATION_MS)]
 
 
 class RecordToolCall(Body, frozen=True):
-    """A call that has been run. ``startedAt`` is ISO 8601 with a zone; with an ``error`` the call failed."""
+    """A call that its caller has already run. One with an `error` failed."""
 
     tool_name: str
+    """The tool that was called: printable ASCII without spaces."""
+
     input: Any
-    duration_ms: Duration
+    """What the tool was called with: any JSON value."""
+
+    duration_ms: DurationMs
+    """Milliseconds that the call took."""
+
     output: Any = None
+    """What the tool returned; not together with an `error`."""
+
     error: Any = None
+    """How the call failed; absent or null where it succeeded."""
+
     started_at: str | None = None
+    """When the call began, ISO 8601 with a time zone; absent: `durationMs` ago."""
 
     def to_domain(self, tool_call_id: str) -> FinishedCall:
         return FinishedCall(
@@ -29,5 +40,5 @@ class RecordToolCall(Body, frozen=True):
             output=self.output,
             error=self.error,
             duration_ms=self.duration_ms,
-            started_at=moment(self.started_at, path="$.startedAt"),
+            started_at=parse_time(self.started_at, path="$.startedAt"),
         )

@@ -1,4 +1,4 @@
-"""Every so many minutes: how many living sessions there are."""
+"""On a schedule: counts the living sessions, in all and by status."""
 
 import os
 import warnings
@@ -15,7 +15,7 @@ from session_store.settings import read_settings
 logger = Logger()
 metrics = Metrics()
 
-# A run that counted no status to its end has nothing to tell, and says so in a line of its own.
+# A run that ran out of time before the first status was counted publishes nothing, and logs that.
 warnings.filterwarnings("ignore", message="No application metrics to publish")
 
 census = open_census(read_settings(os.environ))
@@ -27,7 +27,7 @@ def handler(_: dict[str, Any], context: LambdaContext) -> None:
     census.deadline.expires_in(context.get_remaining_time_in_millis() / 1000)
     counted = census.run()
     for status, living in counted.living.items():
-        _tell(status, living)
+        _publish(status, living)
     if counted.complete:
         living = sum(counted.living.values())
         metrics.add_metric(name=Metric.LIVING_SESSIONS, unit=MetricUnit.Count, value=living)
@@ -35,8 +35,8 @@ def handler(_: dict[str, Any], context: LambdaContext) -> None:
         logger.warning("not all sessions were counted", counted=sorted(counted.living))
 
 
-def _tell(status: str, living: int) -> None:
-    """In a line of its own: within one, all metrics have the same dimensions."""
+def _publish(status: str, living: int) -> None:
+    """Publish one status in a line of its own, since all metrics of a line share its dimensions."""
     dimensions = {SERVICE: service_of("session_census"), STATUS: status}
     with single_metric(
         name=Metric.LIVING_SESSIONS, unit=MetricUnit.Count, value=living, default_dimensions=dimensions

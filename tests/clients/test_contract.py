@@ -237,7 +237,7 @@ def test_a_key_is_sent_where_the_document_takes_one() -> None:
 
 def test_every_problem_of_the_document_is_an_exception() -> None:
     text = json.dumps(DOCUMENT["paths"])
-    slugs = set(re.findall(r"`([a-z]+(?:-[a-z]+)*)`", " ".join(descriptions(DOCUMENT["paths"]))))
+    slugs = set(re.findall(r"`([a-z]+(?:-[a-z]+)*)`: ", " ".join(descriptions(DOCUMENT["paths"]))))
     assert "session-not-found" in slugs, text[:200]
     assert slugs <= set(errors.OF_SLUG)
 

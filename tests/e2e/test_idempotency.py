@@ -151,7 +151,7 @@ def test_a_call_that_takes_no_key_refuses_it(api: Acting) -> None:
     for method, target, body in calls:
         answer = keyed(api, method, target, body, "k")
         problem = assert_problem(answer, 400, "invalid-request", {"path": f"header {KEY}"})
-        assert "takes none" in problem["detail"]
+        assert "Not accepted by this operation" in problem["detail"]
     assert read(api, session_id)["version"] == 1
 
 

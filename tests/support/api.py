@@ -10,7 +10,7 @@ from typing import Any, Final
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from session_api.counting import Counting
+from session_api.request_metrics import RequestMetrics
 from session_api.resolver import Resolver
 from session_store.store import Store
 from tests.support.gateway import rest_event
@@ -55,7 +55,7 @@ class StoreApi:
             store=store,
             settings=settings(**{"delegates": ANYONE, **changes}),
             logger=Logger(service=f"test-{next(NUMBERS)}", level="DEBUG", stream=self._stream),
-            counting=Counting(metrics=self._metrics),
+            request_metrics=RequestMetrics(metrics=self._metrics),
         )
         self._app = self._resolver.build()
 

@@ -122,6 +122,11 @@ class Step(Struct, Generic[ClaimT], frozen=True, kw_only=True):
     claim: ClaimT
     guard: ClaimGuard | None
 
+    @property
+    def replayed(self) -> bool:
+        """Whether the claim is already as the step would leave it, so that nothing is written."""
+        return self.guard is None
+
 
 def standing(stored: Leased | None, *, now_ms: int) -> Standing:
     """The standing of a stored claim at ``now_ms``; see ``Standing``."""

@@ -1,4 +1,4 @@
-"""The authorizer as Lambda runs it: a policy, 401 or 500, and nothing of a token in its log."""
+"""The authorizer as Lambda runs it: it answers a policy, 401 or 500, and logs nothing of a token."""
 
 import io
 import json
@@ -36,7 +36,7 @@ def call(module: Any, header: str) -> Any:
 
 
 def counted(printed: str) -> Mapping[str, int]:
-    """The metrics of what was printed, a start's own aside."""
+    """The metrics that were printed, without the cold start."""
     lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     return {
         metric["Name"]: int(line[metric["Name"]][0])
@@ -49,7 +49,7 @@ def counted(printed: str) -> Mapping[str, int]:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "BEARER "])
-def test_a_believed_token_is_answered_with_a_policy(
+def test_an_accepted_token_is_answered_with_a_policy(
     module: Any, capsys: pytest.CaptureFixture[str], scheme: str
 ) -> None:
     answer = call(module, scheme + token())
@@ -64,19 +64,19 @@ def test_anything_else_is_answered_401(module: Any, capsys: pytest.CaptureFixtur
     assert counted(capsys.readouterr().out) == {"TokensRefused": 1}
 
 
-def test_keys_that_cannot_be_had_let_nobody_in(
+def test_no_token_is_accepted_while_the_keys_are_unavailable(
     module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def down() -> NoReturn:
         raise UnavailableError("down")
 
     monkeypatch.setattr(module.keys, "fetch", down)
-    with pytest.raises(Exception, match=r"^the issuer's keys are not to be had$"):
+    with pytest.raises(Exception, match=r"^the issuer's keys are unavailable$"):
         call(module, f"Bearer {token()}")
     assert counted(capsys.readouterr().out) == {"IssuerUnavailable": 1}
 
 
-def test_a_crash_lets_nobody_in_and_tells_nothing_of_the_token(
+def test_a_crash_refuses_the_request_and_logs_nothing_of_the_token(
     module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stream = io.StringIO()
@@ -95,7 +95,7 @@ def test_a_crash_lets_nobody_in_and_tells_nothing_of_the_token(
 
 
 @pytest.mark.parametrize("changes", [{"sub": f"{MARKER} "}, {"aud": MARKER}, {"exp": 0}])
-def test_no_line_holds_anything_of_a_refused_token(
+def test_no_log_line_holds_anything_of_a_refused_token(
     module: Any,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

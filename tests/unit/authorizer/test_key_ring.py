@@ -1,11 +1,17 @@
-"""Keys are fetched when they are needed, and a stranger cannot make it more often."""
+"""Keys are fetched when needed, and unknown key ids cannot make it more often."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from authorizer.key_ring import FRESH_SECONDS, KEPT_SECONDS, PAUSE_AFTER_FAILURE, PAUSE_SECONDS, KeyRing
+from authorizer.key_ring import (
+    FAILURE_PAUSE_SECONDS,
+    FRESH_SECONDS,
+    STALE_SECONDS,
+    UNKNOWN_KEY_PAUSE_SECONDS,
+    KeyRing,
+)
 from session_store.errors import UnavailableError
 
 OLD = {"kid": "old"}
@@ -13,7 +19,7 @@ NEW = {"kid": "new"}
 
 
 class Issuer:
-    """Has these keys, or none to give; counts how often it was asked."""
+    """Has these keys, unless it is down; counts how often it was asked."""
 
     def __init__(self, *keys: Mapping[str, Any]) -> None:
         self.keys = keys
@@ -49,7 +55,7 @@ def test_keys_are_fetched_once_for_many_tokens(ring: KeyRing, issuer: Issuer) ->
 def test_a_rotated_key_is_found_by_one_fetch(ring: KeyRing, issuer: Issuer) -> None:
     ring.find("old")
     issuer.keys = (OLD, NEW)
-    issuer.now += PAUSE_SECONDS
+    issuer.now += UNKNOWN_KEY_PAUSE_SECONDS
     assert [ring.find("new"), ring.find("new"), ring.find("old")] == [NEW, NEW, OLD]
     assert issuer.asked == 2
 
@@ -60,10 +66,10 @@ def test_made_up_ids_do_not_hammer_the_issuer(ring: KeyRing, issuer: Issuer) -> 
         issuer.now = 1000.0 + second
         for number in range(50):
             assert ring.find(f"made-up-{second}-{number}") is None
-    assert issuer.asked == 1 + 60 // PAUSE_SECONDS - 1
+    assert issuer.asked == 1 + 60 // UNKNOWN_KEY_PAUSE_SECONDS - 1
 
 
-def test_a_withdrawn_key_is_believed_until_the_next_fetch(ring: KeyRing, issuer: Issuer) -> None:
+def test_a_withdrawn_key_is_accepted_until_the_next_fetch(ring: KeyRing, issuer: Issuer) -> None:
     ring.find("old")
     issuer.keys = (NEW,)
     issuer.now += FRESH_SECONDS - 1
@@ -75,29 +81,29 @@ def test_a_withdrawn_key_is_believed_until_the_next_fetch(ring: KeyRing, issuer:
 def test_known_keys_outlive_a_short_outage_of_the_issuer(ring: KeyRing, issuer: Issuer) -> None:
     ring.find("old")
     issuer.is_down = True
-    issuer.now += KEPT_SECONDS - 1
+    issuer.now += STALE_SECONDS - 1
     assert ring.find("old") == OLD
     issuer.now += 1
     with pytest.raises(UnavailableError):
         ring.find("old")
 
 
-def test_an_unknown_id_cannot_be_judged_while_the_issuer_is_away(ring: KeyRing, issuer: Issuer) -> None:
+def test_an_unknown_key_id_is_unavailable_while_the_issuer_is(ring: KeyRing, issuer: Issuer) -> None:
     ring.find("old")
     issuer.is_down = True
-    issuer.now += PAUSE_SECONDS
+    issuer.now += UNKNOWN_KEY_PAUSE_SECONDS
     with pytest.raises(UnavailableError):
         ring.find("new")
     assert ring.find("old") == OLD
 
 
-def test_an_issuer_that_is_away_is_asked_now_and_then(ring: KeyRing, issuer: Issuer) -> None:
+def test_an_unavailable_issuer_is_asked_at_intervals(ring: KeyRing, issuer: Issuer) -> None:
     issuer.is_down = True
     for _ in range(100):
         with pytest.raises(UnavailableError):
             ring.find("old")
     assert issuer.asked == 1
     issuer.is_down = False
-    issuer.now += PAUSE_AFTER_FAILURE
+    issuer.now += FAILURE_PAUSE_SECONDS
     assert ring.find("old") == OLD
     assert issuer.asked == 2

@@ -1,4 +1,4 @@
-"""The key set comes from the configured URI, in time and in bounds, or not at all."""
+"""The key set is fetched from the configured URI, within bounds of time and size."""
 
 import json
 import socket
@@ -64,13 +64,13 @@ def test_keys_come_by_their_ids_from_the_uri_with_its_query(server: AnsweringSer
     ],
     ids=str,
 )
-def test_what_is_no_key_for_signatures_is_left_out(server: AnsweringServer, other: object) -> None:
+def test_keys_that_do_not_sign_are_left_out(server: AnsweringServer, other: object) -> None:
     server.body = json.dumps({"keys": [other, KEY]}).encode()
     assert list(fetched(server)) == ["key-1"]
 
 
 @pytest.mark.parametrize("status", [201, 204, 301, 302, 404, 500, 503])
-def test_an_answer_that_is_not_200_is_none(server: AnsweringServer, status: int) -> None:
+def test_a_response_other_than_200_is_refused(server: AnsweringServer, status: int) -> None:
     server.status = status
     with pytest.raises(UnavailableError):
         fetched(server)
@@ -100,35 +100,35 @@ def test_a_redirect_is_not_followed(server: AnsweringServer) -> None:
     ],
     ids=lambda body: repr(body[:24]),
 )
-def test_what_is_no_key_set_or_too_long_is_none(server: AnsweringServer, body: bytes) -> None:
+def test_a_malformed_or_oversized_key_set_is_refused(server: AnsweringServer, body: bytes) -> None:
     server.body = body
     with pytest.raises(UnavailableError):
         fetched(server)
 
 
-def test_nobody_there_is_unavailable() -> None:
+def test_a_refused_connection_is_unavailable() -> None:
     with pytest.raises(UnavailableError, match="ConnectionRefusedError"):
         KeySource(uri=f"http://{HOST}:{free_port()}/").fetch()
 
 
-def test_a_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_source, "SECONDS", 0.1)
+def test_a_silent_server_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_source, "READ_TIMEOUT_SECONDS", 0.1)
     with socket.create_server((HOST, 0)) as silent:
         port = silent.getsockname()[1]
         with pytest.raises(UnavailableError, match="TimeoutError"):
             KeySource(uri=f"http://{HOST}:{port}/").fetch()
 
 
-def test_a_server_that_drips_is_given_up_in_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fetch_that_trickles_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     waiting = threading.Event()
-    monkeypatch.setattr(key_source, "WHOLE_SECONDS", 0.1)
+    monkeypatch.setattr(key_source, "TOTAL_TIMEOUT_SECONDS", 0.1)
     monkeypatch.setattr(KeySource, "_get", lambda _: waiting.wait(10))
     with pytest.raises(UnavailableError, match="TimeoutError"):
         KeySource(uri="https://issuer.example.com/").fetch()
     waiting.set()
 
 
-def test_https_is_spoken_and_what_does_not_speak_it_is_none(server: AnsweringServer) -> None:
+def test_a_server_that_does_not_speak_https_is_refused(server: AnsweringServer) -> None:
     with pytest.raises(UnavailableError, match="SSL"):
         KeySource(uri=server.url.replace("http:", "https:")).fetch()
     assert asked(server) == []

@@ -1,4 +1,4 @@
-"""The policy lets a caller do what it has the permission for, and denies the rest by name."""
+"""The policy allows what the caller has permission for, and denies the rest explicitly."""
 
 from fnmatch import fnmatchcase
 from itertools import chain, combinations
@@ -26,7 +26,7 @@ EVERY_SET = list(chain.from_iterable(combinations(Permission, count) for count i
 
 
 def allowed(caller: Caller, arn: str, *, asked: str = f"{API}/GET/sessions") -> bool:
-    """As IAM judges: an allow, and no denial."""
+    """As IAM evaluates: an allow, and no deny."""
     effects = {
         statement["Effect"]
         for statement in policy_for(caller, method_arn=asked)["policyDocument"]["Statement"]
@@ -46,19 +46,19 @@ def test_a_call_is_allowed_to_those_who_have_its_permission(
     assert allowed(caller, f"{API}/{call}") == (needed is None or needed in permissions)
 
 
-def test_what_is_lacking_is_denied_and_not_left_out() -> None:
+def test_paths_without_permission_are_denied_and_not_left_out() -> None:
     statements = policy_for(Caller(tenant="t"), method_arn=f"{API}/GET/")["policyDocument"]["Statement"]
     assert [statement["Effect"] for statement in statements] == ["Allow", "Deny"]
 
 
 @pytest.mark.parametrize("asked", [f"{API}/GET/sessions/a/b/c", f"{API}/GET/", f"{API}/GET/*/ops/*"])
-def test_it_is_of_the_stage_that_was_called_whatever_the_path(asked: str) -> None:
+def test_the_policy_covers_the_stage_whatever_path_was_called(asked: str) -> None:
     everything = Caller(tenant="t", permissions=frozenset(Permission))
     assert allowed(everything, f"{API}/GET/sessions", asked=asked)
     assert not allowed(everything, f"{OTHER_STAGE}/GET/sessions", asked=asked)
 
 
-def test_the_api_is_told_who_calls_in_plain_text() -> None:
+def test_the_context_names_the_caller_in_plain_text() -> None:
     permissions = frozenset({Permission.WORKER, Permission.OPS})
     answer = policy_for(Caller(tenant="t", subject="s", permissions=permissions), method_arn=f"{API}/GET/")
     assert answer["principalId"] == "s"

@@ -1,4 +1,4 @@
-"""An authorizer that is set up wrongly believes nobody: it does not start."""
+"""A wrongly configured authorizer does not start."""
 
 import pytest
 
@@ -27,14 +27,26 @@ def test_settings_are_read_from_the_environment() -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["a,b", "a, b", " a ,b,", "a,,b"])
+def test_entries_of_a_list_are_stripped_and_empty_ones_ignored(value: str) -> None:
+    assert read_jwt_settings({**ENVIRONMENT, "JWT_AUDIENCE": value}).audience == ("a", "b")
+
+
+@pytest.mark.parametrize("name", ["JWT_AUDIENCE", "JWT_ALGORITHMS"])
+@pytest.mark.parametrize("value", [",", " ", " , "])
+def test_a_list_without_entries_is_refused(name: str, value: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{name} names nothing$"):
+        read_jwt_settings({**ENVIRONMENT, name: value})
+
+
 @pytest.mark.parametrize("name", sorted(set(ENVIRONMENT) - {JwtEnv.ON_LOOPBACK}))
 def test_a_missing_variable_is_named(name: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{name} is not set$"):
         read_jwt_settings({**ENVIRONMENT, name: ""})
 
 
-@pytest.mark.parametrize("value", ["none", "HS256", "RS256,HS256", "RS256,none", "RS256,", "rs256"])
-def test_no_algorithm_is_taken_by_which_whoever_verifies_could_sign(value: str) -> None:
+@pytest.mark.parametrize("value", ["none", "HS256", "RS256,HS256", "RS256,none", "rs256"])
+def test_an_algorithm_with_a_shared_secret_is_refused(value: str) -> None:
     with pytest.raises(ConfigurationError, match=r"^JWT_ALGORITHMS must be"):
         read_jwt_settings({**ENVIRONMENT, "JWT_ALGORITHMS": value})
 
@@ -49,12 +61,12 @@ def test_no_algorithm_is_taken_by_which_whoever_verifies_could_sign(value: str) 
         "https://",
     ],
 )
-def test_keys_come_by_tls_from_a_named_host(uri: str) -> None:
+def test_the_key_set_is_fetched_by_https_from_a_named_host(uri: str) -> None:
     with pytest.raises(ConfigurationError, match=r"^JWT_JWKS_URI must be"):
         read_jwt_settings({**ENVIRONMENT, "JWT_JWKS_URI": uri})
 
 
-def test_keys_may_come_from_this_machine_where_that_is_said() -> None:
+def test_the_key_set_may_be_on_this_machine_where_that_is_allowed() -> None:
     local = {**ENVIRONMENT, "JWT_ON_LOOPBACK": "true"}
     uri = "http://127.0.0.1:4567/keys"
     assert read_jwt_settings({**local, "JWT_JWKS_URI": uri}).jwks_uri == uri

@@ -1,4 +1,4 @@
-"""A token is believed for what it was issued for, and by whom; every other is refused by a word of ours."""
+"""Verification of tokens; the reason for a refusal quotes nothing of the token."""
 
 import hashlib
 import hmac
@@ -30,7 +30,7 @@ def reason(text: str, used: Verifier | None = None) -> str:
     return str(refused.value)
 
 
-def test_the_tenant_is_issuer_and_organisation_and_the_subject_the_tokens_own() -> None:
+def test_the_tenant_is_issuer_and_organisation_and_the_subject_is_sub() -> None:
     assert verifier().verify(token()) == Caller(tenant="https://issuer.example#acme", subject="alice")
 
 
@@ -122,7 +122,7 @@ def test_a_token_whose_text_was_changed_is_refused() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["none", "None", "NONE", "", None, 7, "HS256", "RS384", "PS256", []])
-def test_an_algorithm_that_is_not_configured_is_refused_before_any_key_is_sought(algorithm: object) -> None:
+def test_an_algorithm_that_is_not_configured_is_refused_before_a_key_is_fetched(algorithm: object) -> None:
     def never() -> NoReturn:
         raise AssertionError
 
@@ -130,8 +130,8 @@ def test_an_algorithm_that_is_not_configured_is_refused_before_any_key_is_sought
     assert reason(handmade({"alg": algorithm, "kid": KEY_ID}, claims()), used) == "algorithm"
 
 
-def test_the_public_key_is_no_shared_secret() -> None:
-    """RFC 8725, 2.1: an issuer's public key, known to all, taken for the secret of an HMAC."""
+def test_the_public_key_is_not_accepted_as_a_shared_secret() -> None:
+    """RFC 8725, 2.1: an issuer's public key used as the secret of an HMAC."""
     body = handmade({"alg": "HS256", "kid": KEY_ID}, claims()).rpartition(".")[0]
     signature = hmac.new(issuer.public_pem(), body.encode(), hashlib.sha256).digest()
     forged = handmade({"alg": "HS256", "kid": KEY_ID}, claims(), signature)
@@ -154,7 +154,7 @@ def test_a_configured_algorithm_is_verified_with_the_key_of_its_kind(key: Any, a
     assert used.verify(token(key, algorithm)).subject == "alice"
 
 
-def test_a_key_serves_the_algorithm_that_its_set_names_and_no_other() -> None:
+def test_a_key_is_used_only_with_the_algorithm_that_its_set_names() -> None:
     used = verifier(jwk(issuer.rsa_key(), alg="PS256"), algorithms=("RS256", "PS256"))
     assert used.verify(token(algorithm="PS256")).subject == "alice"
     assert reason(token(), used) == "algorithm of another key"
@@ -181,7 +181,7 @@ def test_a_token_of_an_unknown_key_is_refused() -> None:
     assert reason(token(headers={"kid": "key-2"})) == "unknown key"
 
 
-def test_what_must_be_understood_and_is_not_refuses_the_token() -> None:
+def test_a_token_with_an_unknown_critical_header_is_refused() -> None:
     assert reason(token(headers={"crit": ["x"], "x": 1})) in {"malformed", "InvalidTokenError"}
 
 
@@ -200,7 +200,7 @@ def test_what_must_be_understood_and_is_not_refuses_the_token() -> None:
         handmade(7, {}),
     ],
 )
-def test_what_is_no_token_is_refused(text: str) -> None:
+def test_a_malformed_token_is_refused(text: str) -> None:
     assert reason(text) == "malformed"
 
 
@@ -215,7 +215,7 @@ def test_a_header_of_many_levels_is_refused_and_is_no_crash() -> None:
     assert reason(f"{deep}.e30.") == "malformed"
 
 
-def test_an_oversized_token_is_not_looked_at() -> None:
+def test_an_oversized_token_is_refused_unread() -> None:
     large = token(padding="x" * MAX_TOKEN)
     assert reason(large) == "oversized"
     assert verifier().verify(token(padding="x" * 4000)).subject == "alice"
@@ -252,7 +252,7 @@ def test_no_reason_quotes_the_token() -> None:
     assert MARKER not in reason(token(headers={"kid": MARKER}))
 
 
-def test_without_keys_nobody_is_believed() -> None:
+def test_no_token_is_accepted_without_keys() -> None:
     def down() -> NoReturn:
         raise UnavailableError
 

@@ -89,7 +89,7 @@ def test_a_message_that_cannot_be_understood_fails_alone_and_is_not_quoted(
     assert "marker-9c2e" not in printed.out + printed.err
 
 
-def test_a_message_of_a_session_that_is_still_there_comes_again(handle: Handle, storage: Storage) -> None:
+def test_a_message_of_a_session_that_has_not_ended_is_retried(handle: Handle, storage: Storage) -> None:
     session = a_session()
     storage.sessions.create(session)
     answer = handle(message_of(an_end(session)))
@@ -126,7 +126,7 @@ def test_expiries_and_credentials_are_counted_with_the_session_that_they_are_of(
     assert [metrics[name] for name in COUNTS] == [[1.0], [expired], [2.0], [1.0]]
 
 
-def test_a_clean_up_that_is_to_be_tried_again_counts_as_nothing_else(
+def test_a_failed_clean_up_is_counted_as_failed_only(
     handle: Handle, storage: Storage, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = a_session()
@@ -137,6 +137,6 @@ def test_a_clean_up_that_is_to_be_tried_again_counts_as_nothing_else(
     assert not set(COUNTS) & set(metrics)
 
 
-def test_a_function_that_is_set_up_wrongly_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrongly_configured_function_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigurationError, match="CREDENTIAL_PREFIX"):
         load(monkeypatch, "expiry_cleanup")

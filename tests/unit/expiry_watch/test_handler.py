@@ -19,7 +19,7 @@ from tests.support.world import World
 SCHEDULED = {"source": "aws.events", "detail-type": "Scheduled Event", "detail": {}}
 
 
-def test_a_run_tells_counts_and_ends_in_time(
+def test_a_run_announces_counts_and_sets_its_deadline(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module = load(monkeypatch, "expiry_watch", EXPIRING_WITHIN_SECONDS="900")
@@ -46,7 +46,7 @@ def test_a_run_tells_counts_and_ends_in_time(
     assert (ended.status, ended.author.request_id) == ("expired", REQUEST_ID)
 
 
-def test_a_run_that_cannot_end_tasks_warns_all_the_same(
+def test_a_run_that_cannot_end_tasks_still_announces_sessions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = load(monkeypatch, "expiry_watch", EXPIRING_WITHIN_SECONDS="900")
@@ -66,7 +66,7 @@ def test_a_run_that_cannot_end_tasks_warns_all_the_same(
     assert len(bus.notices) == 1
 
 
-def test_a_run_that_did_not_come_to_all_says_so(
+def test_a_run_that_ran_out_of_time_says_so(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module = load(monkeypatch, "expiry_watch", EXPIRING_WITHIN_SECONDS="900")
@@ -86,10 +86,10 @@ def test_a_run_that_did_not_come_to_all_says_so(
     world.open(idle_timeout=600)
     module.handler(SCHEDULED, Context("expiry-watch", seconds=1))
     log = capsys.readouterr().out
-    assert "not all sessions were come to" in log
-    assert "not all overdue tasks were come to" in log
+    assert "not all sessions were announced" in log
+    assert "not all overdue tasks were ended" in log
 
 
-def test_a_function_that_is_set_up_wrongly_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrongly_configured_function_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigurationError, match="EXPIRING_WITHIN_SECONDS"):
         load(monkeypatch, "expiry_watch", EXPIRING_WITHIN_SECONDS="59")

@@ -18,7 +18,7 @@ from tests.support.world import World
 SCHEDULED = {"source": "aws.events", "detail-type": "Scheduled Event", "detail": {}}
 
 
-def test_a_run_beats_counts_and_ends_in_time(
+def test_a_run_writes_a_heartbeat_counts_and_sets_its_deadline(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module = load(monkeypatch, "heartbeat")
@@ -35,7 +35,7 @@ def test_a_run_beats_counts_and_ends_in_time(
     assert [line["Heartbeats"] for line in lines if "Heartbeats" in line] == [[1.0], [1.0]]
 
 
-def test_a_beat_that_the_table_does_not_take_is_an_error_of_the_function(
+def test_a_refused_heartbeat_fails_the_function(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Throttled:

@@ -1,4 +1,4 @@
-"""The API in this process, and what tests do over it."""
+"""The API in process, and helpers for its calls."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Approvals over the API: asked for by one, decided by another, once."""
+"""Approvals over the API: requested by one subject, decided by another, once."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_a_rejection_is_a_decision_too(queue: Queue) -> None:
     assert queue.decide(task_id).slug == "already-decided"
 
 
-def test_who_asks_does_not_decide(queue: Queue, world: World) -> None:
+def test_the_requester_does_not_decide(queue: Queue, world: World) -> None:
     task_id = approval(queue)
     for decision in ("approved", "rejected"):
         answer = queue.decide(task_id, decision, subject="alice")
@@ -52,7 +52,7 @@ def test_who_asks_does_not_decide(queue: Queue, world: World) -> None:
     assert queue.decide(task_id, subject="alice").status == 403
 
 
-def test_nobody_in_particular_neither_asks_nor_decides(queue: Queue, api: InProcessApi) -> None:
+def test_a_caller_without_a_subject_neither_requests_nor_decides(queue: Queue, api: InProcessApi) -> None:
     task_id = approval(queue)
     body = {"queue": queue.name, "payload": 1, "kind": "approval"}
     for answer in (
@@ -63,7 +63,9 @@ def test_nobody_in_particular_neither_asks_nor_decides(queue: Queue, api: InProc
     assert queue.read(task_id)["status"] == "pending"
 
 
-def test_nobody_in_particular_asks_for_none_as_a_task_ends(queue: Queue, api: InProcessApi) -> None:
+def test_a_caller_without_a_subject_cannot_request_an_approval_as_a_task_ends(
+    queue: Queue, api: InProcessApi
+) -> None:
     queue.created()
     task = queue.claimed()
     body = {"fence": task["fence"], "result": 1, "next": [{"queue": "q", "payload": 1, "kind": "approval"}]}
@@ -87,7 +89,7 @@ def test_an_approval_waits_for_ever_without_a_deadline(queue: Queue, world: Worl
     assert queue.decide(task_id).json["status"] == "approved"
 
 
-def test_an_approval_is_no_work(queue: Queue) -> None:
+def test_an_approval_cannot_be_claimed(queue: Queue) -> None:
     task_id = approval(queue)
     assert queue.nothing_due()
     task = {"taskId": task_id, "fence": 0}
@@ -100,7 +102,7 @@ def test_a_task_is_not_decided(queue: Queue) -> None:
     assert (answer.status, answer.slug) == (400, "invalid-request")
 
 
-def test_an_approval_is_withdrawn_by_who_asked_for_it_alone(queue: Queue) -> None:
+def test_only_the_requester_cancels_an_approval(queue: Queue) -> None:
     task_id = approval(queue)
     assert queue.cancel(task_id, subject="bob").status == 403
     assert queue.cancel(task_id).json["status"] == "cancelled"
@@ -108,7 +110,7 @@ def test_an_approval_is_withdrawn_by_who_asked_for_it_alone(queue: Queue) -> Non
     assert (answer.slug, answer.json["taskStatus"]) == ("already-decided", "cancelled")
 
 
-def test_a_decided_approval_is_not_withdrawn(queue: Queue) -> None:
+def test_a_decided_approval_cannot_be_cancelled(queue: Queue) -> None:
     task_id = approval(queue)
     queue.decide(task_id)
     assert queue.cancel(task_id).slug == "invalid-transition"
@@ -125,7 +127,7 @@ def test_open_approvals_are_listed_over_all_queues(queue: Queue, api: InProcessA
 
 
 @pytest.mark.parametrize("body", [{"decision": "maybe"}, {}, {"decision": "approved", "comment": "x" * 2001}])
-def test_a_decision_that_is_none_is_refused(queue: Queue, body: dict[str, str]) -> None:
+def test_an_invalid_decision_is_refused(queue: Queue, body: dict[str, str]) -> None:
     path = f"/tasks/{approval(queue)}/decide"
     assert queue.api.call("POST", path, body, subject="boss").status == 400
 
@@ -140,7 +142,7 @@ def test_a_decision_that_is_none_is_refused(queue: Queue, body: dict[str, str]) 
         ("{approval}/decide", {"decision": "approved"}, "approver"),
     ],
 )
-def test_who_lacks_the_permission_does_nothing(
+def test_a_caller_without_the_permission_is_refused(
     queue: Queue, world: World, step: str, body: dict[str, object], needed: str
 ) -> None:
     path = "/tasks/" + step.format(task=queue.created(), approval=approval(queue))

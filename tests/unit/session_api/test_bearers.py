@@ -1,4 +1,4 @@
-"""The API where an authorizer has verified tokens: the caller is whom it names, with the scopes it names."""
+"""The API behind an authorizer: the caller and its permissions are those that the authorizer names."""
 
 import pytest
 from msgspec.structs import replace
@@ -24,7 +24,7 @@ def api(world: World) -> InProcessApi:
     return InProcessApi(world, callers=Callers.JWT)
 
 
-def test_a_session_is_the_tokens_subjects_in_the_tokens_organisation(api: InProcessApi) -> None:
+def test_a_session_belongs_to_the_tokens_subject_and_organisation(api: InProcessApi) -> None:
     made = api.call("POST", "/sessions", {}, subject=None, authorizer=ALICE).json
     assert made["subject"] == "alice"
     path = f"/sessions/{made['sessionId']}"
@@ -36,17 +36,17 @@ def test_a_session_is_the_tokens_subjects_in_the_tokens_organisation(api: InProc
 
 
 @pytest.mark.parametrize("subject", ["alice", "bob", "-", ""])
-def test_no_header_names_another_subject(api: InProcessApi, subject: str) -> None:
+def test_a_header_cannot_name_another_subject(api: InProcessApi, subject: str) -> None:
     answer = api.call("GET", "/sessions", subject=subject, authorizer=ALICE)
     assert (answer.status, answer.slug) == (403, "forbidden")
 
 
-def test_a_signature_is_nobody_here(api: InProcessApi) -> None:
+def test_a_signature_is_not_accepted_where_tokens_are(api: InProcessApi) -> None:
     answer = api.call("GET", "/sessions", subject=None, principal=BACKEND)
     assert (answer.status, answer.slug) == (401, "unauthenticated")
 
 
-def test_where_callers_sign_what_an_authorizer_says_is_not_heard(world: World) -> None:
+def test_an_authorizers_context_is_ignored_where_callers_sign(world: World) -> None:
     signed = InProcessApi(world)
     answer = signed.call("GET", "/sessions", subject=None, principal=None, authorizer=OPERATOR)
     assert (answer.status, answer.slug) == (401, "unauthenticated")
@@ -54,7 +54,7 @@ def test_where_callers_sign_what_an_authorizer_says_is_not_heard(world: World) -
 
 @pytest.mark.parametrize("operation", OF_OPERATORS, ids=lambda operation: operation.name)
 @pytest.mark.parametrize("scopes", ["", "worker approver", "opsx"])
-def test_the_use_cases_of_operators_ask_for_the_scope_themselves(
+def test_operator_use_cases_check_the_permission_themselves(
     world: World, operation: Operation, scopes: str
 ) -> None:
     store = replace(world.store, dead_letters=lambda: Office().dead_letters)

@@ -1,4 +1,4 @@
-"""Who calls, from what the gateway has verified."""
+"""The caller of a request, from what the gateway has verified."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_a_tenant_is_account_and_principal(arn: str, tenant: str) -> None:
         "arn:aws:iam::111122223333:root\n",
     ],
 )
-def test_anything_else_is_nobody(arn: str) -> None:
+def test_any_other_principal_is_unauthenticated(arn: str) -> None:
     with pytest.raises(UnauthenticatedError):
         tenant_of(arn)
 
@@ -58,7 +58,7 @@ def test_anything_else_is_nobody(arn: str) -> None:
 @pytest.mark.parametrize(
     "context", [{}, {"identity": None}, {"identity": {}}, {"identity": {"userArn": None}}]
 )
-def test_without_a_principal_there_is_no_caller(context: dict[str, object]) -> None:
+def test_a_request_without_a_principal_is_unauthenticated(context: dict[str, object]) -> None:
     with pytest.raises(UnauthenticatedError):
         iam_caller(context, subject="alice", delegates=frozenset({"*"}))
 
@@ -68,7 +68,7 @@ def test_a_caller_without_a_subject_acts_for_itself() -> None:
 
 
 @pytest.mark.parametrize("delegates", [DELEGATES, frozenset({"*"}), frozenset({"other", TENANT})])
-def test_a_delegate_may_name_a_subject(delegates: frozenset[str]) -> None:
+def test_a_delegate_may_send_a_subject(delegates: frozenset[str]) -> None:
     assert caller("alice", delegates=delegates).subject == "alice"
 
 
@@ -76,13 +76,15 @@ def test_a_delegate_may_name_a_subject(delegates: frozenset[str]) -> None:
     "delegates", [frozenset(), frozenset({"444455556666:role/backend"}), frozenset({TENANT + "2"})]
 )
 @pytest.mark.parametrize("subject", ["alice", "-", ""])
-def test_another_may_name_none(delegates: frozenset[str], subject: str) -> None:
+def test_a_principal_that_is_no_delegate_may_not_send_a_subject(
+    delegates: frozenset[str], subject: str
+) -> None:
     with pytest.raises(ForbiddenError):
         caller(subject, delegates=delegates)
 
 
 @pytest.mark.parametrize("subject", ["-", "", " ", "a b", "é", "x" * 129, ".."])
-def test_no_delegate_may_name_nobody(subject: str) -> None:
+def test_no_delegate_may_send_the_reserved_subject(subject: str) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         caller(subject)
     assert refused.value.facts["path"] == "header Session-Subject"
@@ -99,7 +101,7 @@ def test_a_verified_token_makes_the_caller() -> None:
 
 
 @pytest.mark.parametrize("said", [{}, {"permissions": ""}, {"permissions": "opsworker OPS"}])
-def test_a_permission_that_is_not_told_is_not_held(said: dict[str, str]) -> None:
+def test_a_permission_that_the_authorizer_does_not_grant_is_not_held(said: dict[str, str]) -> None:
     verified = {name: VERIFIED[name] for name in ("tenant", "subject")}
     caller = jwt_caller({"authorizer": {**verified, **said}}, subject=None)
     assert caller.permissions == frozenset()
@@ -116,12 +118,12 @@ def test_a_permission_that_is_not_told_is_not_held(said: dict[str, str]) -> None
         {"identity": {"userArn": BACKEND}},
     ],
 )
-def test_without_an_authorizers_word_there_is_no_caller(context: dict[str, object]) -> None:
+def test_a_request_without_an_authorizers_context_is_unauthenticated(context: dict[str, object]) -> None:
     with pytest.raises(UnauthenticatedError):
         jwt_caller(context, subject=None)
 
 
 @pytest.mark.parametrize("subject", ["bob", "alice", "-", ""])
-def test_beside_a_token_no_header_names_a_subject(subject: str) -> None:
+def test_a_subject_header_beside_a_token_is_refused(subject: str) -> None:
     with pytest.raises(ForbiddenError):
         jwt_caller({"authorizer": VERIFIED}, subject=subject)

@@ -19,7 +19,7 @@ def replayed(answer: Answer) -> tuple[int, str | None]:
     return answer.status, answer.headers.get("Idempotent-Replayed")
 
 
-def test_a_replay_by_id_is_200_and_one_by_key_is_the_first_answer_again(api: InProcessApi, path: str) -> None:
+def test_a_replay_by_id_is_200_and_one_by_key_is_the_first_response(api: InProcessApi, path: str) -> None:
     named = {"data": 1, "checkpointId": api.world.ids.message_id(NOW_MS)}
     answers = [api.call("POST", path, named) for _ in range(2)]
     assert [replayed(each) for each in answers] == [(201, None), (200, None)]
@@ -31,7 +31,7 @@ def test_a_replay_by_id_is_200_and_one_by_key_is_the_first_answer_again(api: InP
     assert api.call("POST", path, {"data": 3}, headers=KEY).slug == "idempotency-mismatch"
 
 
-def test_an_answer_tells_all_of_a_checkpoint(api: InProcessApi, path: str) -> None:
+def test_a_checkpoint_is_returned_in_full(api: InProcessApi, path: str) -> None:
     parent = api.call("POST", path, {"data": None, "namespace": "n"}).json["checkpointId"]
     body = {"data": {"a": [0]}, "namespace": "n", "parentId": parent, "retainSeconds": 900}
     added = api.call("POST", path, body)
@@ -53,7 +53,7 @@ def test_an_answer_tells_all_of_a_checkpoint(api: InProcessApi, path: str) -> No
 @pytest.mark.parametrize(
     "other", [{"namespace": "m"}, {"namespace": ""}, {}, {"namespace": "n", "order": "desc"}]
 )
-def test_a_cursor_is_of_one_namespace_and_one_order(
+def test_a_cursor_belongs_to_one_namespace_and_one_order(
     api: InProcessApi, path: str, other: dict[str, Any]
 ) -> None:
     for number in range(3):
@@ -66,7 +66,7 @@ def test_a_cursor_is_of_one_namespace_and_one_order(
 
 
 @pytest.mark.parametrize("identifier", ["x", "LATEST", "latest%20"])
-def test_what_is_no_id_is_refused_as_such(api: InProcessApi, path: str, identifier: str) -> None:
+def test_a_malformed_id_is_refused(api: InProcessApi, path: str, identifier: str) -> None:
     api.call("POST", path, {"data": 1})
     answer = api.call("GET", f"{path}/{identifier}")
     assert (answer.status, answer.json["path"]) == (400, "checkpointId")

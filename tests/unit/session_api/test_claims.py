@@ -36,9 +36,10 @@ def test_a_key_is_claimed_finished_and_answered_again(api: InProcessApi) -> None
     }
     api.world.clock.pass_(1)
     body = {"fence": begun.json["fence"], "output": {"paid": True}}
+    api.counts()
     done = step(api, "complete", body)
     assert (done.status, done.json["output"], done.json["leaseUntil"]) == (200, {"paid": True}, None)
-    api.counts()
+    assert api.counts() == {Metric.SERVED: 1}
     assert step(api, "complete", body).json == done.json
     again = begin(api, input={"big": 9007199254740993, "n": 0.1})
     assert (again.status, again.json["output"]) == (200, {"paid": True})
@@ -48,7 +49,7 @@ def test_a_key_is_claimed_finished_and_answered_again(api: InProcessApi) -> None
     assert step(api, "complete", {**body, "output": 2}).status == 422
 
 
-def test_what_may_be_tried_again_is_kept_for_as_long_as_what_was_begun(api: InProcessApi) -> None:
+def test_a_claim_freed_for_a_retry_stays_as_long_as_one_that_was_begun(api: InProcessApi) -> None:
     begin(api)
     api.world.clock.pass_(DAY - 100)
     known = api.call("POST", "/claims/k/reconcile", {"outcome": "retry"}).json
@@ -70,7 +71,7 @@ def test_a_failure_is_an_outcome(api: InProcessApi) -> None:
     assert begin(api).json["error"] == "no"
 
 
-def test_a_claim_whose_holder_died_is_unknown_or_taken_over(api: InProcessApi) -> None:
+def test_a_claim_with_an_expired_lease_is_unknown_or_taken_over(api: InProcessApi) -> None:
     first = begin(api, retrySafe=True).json
     begin(api, "unsafe")
     assert begin(api).slug == "in-progress"
@@ -106,7 +107,7 @@ def test_a_claim_stays_a_day_after_its_lease_and_as_long_as_it_was_asked_to(api:
     assert done["ttl"] == NOW_SECONDS + 60 + 9 * DAY
 
 
-def test_an_expired_claim_begins_anew_and_fences_whoever_held_it(api: InProcessApi) -> None:
+def test_an_expired_claim_begins_anew_and_fences_its_former_holder(api: InProcessApi) -> None:
     first = begin(api).json
     api.world.clock.pass_(2 * DAY)
     assert api.call("GET", "/claims/k").status == 404
@@ -149,7 +150,7 @@ def test_a_claim_that_is_not_valid_is_refused(api: InProcessApi, change: dict[st
     assert api.world.memory.free_claims == {}
 
 
-def test_a_claim_takes_no_more_than_its_item_does(api: InProcessApi) -> None:
+def test_a_claim_is_limited_to_the_size_of_its_item(api: InProcessApi) -> None:
     fence = begin(api, input="x" * 200_000).json["fence"]
     too_large = step(api, "complete", {"fence": fence, "output": "x" * 150_000})
     assert too_large.slug == "payload-too-large"
@@ -164,7 +165,7 @@ def test_a_claim_takes_no_more_than_its_item_does(api: InProcessApi) -> None:
         (ClaimStatus.COMPLETED, {"error": 1}, "$.error"),
     ],
 )
-def test_what_is_no_outcome_is_refused_whoever_says_it(
+def test_an_invalid_outcome_is_refused(
     world: World, status: ClaimStatus, parts: dict[str, Any], path: str
 ) -> None:
     claims = world.store.claims

@@ -1,4 +1,4 @@
-"""What an operator sees of dead letters over HTTP, and that it is nothing of what items hold."""
+"""Dead letters over HTTP: listed and redriven, without showing what items hold."""
 
 import json
 from typing import Any
@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from session_api.dead_letter_bodies import RedriveLetters
 from session_api.dead_letter_routes import list_dead_letters, redrive_dead_letters
-from session_api.operations import Run
-from session_api.requests import Headers, Query, Request, body_of
+from session_api.operations import Route
+from session_api.requests import Headers, Query, Request, parse_body
 from session_store.domain.dead_letter import Unreadable
 from session_store.domain.json_values import encode
 from session_store.errors import ForbiddenError, InvalidRequestError, NotFoundError
@@ -25,7 +25,7 @@ def office() -> Office:
     return office
 
 
-def answered(office: Office, run: Run, **request: Any) -> Any:
+def answered(office: Office, route: Route[Any], **request: Any) -> Any:
     store = replace(World().store, dead_letters=lambda: office.dead_letters)
     facts: dict[str, Any] = {
         "store": store,
@@ -37,16 +37,14 @@ def answered(office: Office, run: Run, **request: Any) -> Any:
         "body": None,
         **request,
     }
-    return json.loads(encode(run(Request(**facts)).value))
+    return json.loads(encode(route(Request(**facts)).value))
 
 
 def body(text: str) -> RedriveLetters:
-    parsed = body_of({"body": text}, RedriveLetters)
-    assert isinstance(parsed, RedriveLetters)
-    return parsed
+    return parse_body({"body": text}, RedriveLetters)
 
 
-def test_letters_are_shown_by_what_they_point_at(office: Office) -> None:
+def test_letters_are_listed_with_what_they_point_at(office: Office) -> None:
     pointer = a_letter(a_range(5, 8), condition="RetryAttemptsExhausted")
     broken = a_letter(Unreadable(reason="not a letter"))
     end = a_letter(an_end("use1-xyz"))
@@ -87,7 +85,7 @@ def test_letters_are_shown_by_what_they_point_at(office: Office) -> None:
     }
 
 
-def test_a_look_has_a_limit(office: Office) -> None:
+def test_the_list_of_letters_has_a_limit(office: Office) -> None:
     office.stream.put(*(a_letter(a_range(1, 1)) for _ in range(3)))
     shown = answered(office, list_dead_letters, query=Query(values={"limit": "2"}))["queues"][0]["letters"]
     assert len(shown) == 2
@@ -96,7 +94,7 @@ def test_a_look_has_a_limit(office: Office) -> None:
             answered(office, list_dead_letters, query=Query(values={"limit": limit}))
 
 
-def test_a_redrive_tells_what_came_of_each_letter(office: Office) -> None:
+def test_a_redrive_reports_the_outcome_of_each_letter(office: Office) -> None:
     letter, end = a_letter(a_range(5, 8)), a_letter(an_end())
     office.stream.put(letter)
     office.ended.put(end)
@@ -138,7 +136,7 @@ def test_a_redrive_may_be_of_one_queue_and_of_few_letters(office: Office) -> Non
         ('{"most": 5}', "most"),
     ],
 )
-def test_a_redrive_of_something_else_is_refused(text: str, path: str) -> None:
+def test_an_invalid_redrive_is_refused(text: str, path: str) -> None:
     with pytest.raises(InvalidRequestError, match=path):
         body(text)
 
@@ -150,6 +148,6 @@ def test_only_an_operator_is_answered(office: Office) -> None:
         answered(office, redrive_dead_letters, caller=ALICE, body=body("{}"))
 
 
-def test_a_deployment_without_dead_letters_says_so(office: Office) -> None:
+def test_a_deployment_without_dead_letter_queues_answers_404(office: Office) -> None:
     with pytest.raises(NotFoundError, match="no dead-letter queues"):
         answered(office, list_dead_letters, store=World().store)

@@ -68,13 +68,13 @@ def test_the_function_answers_and_sets_its_deadline(
     assert "marker-7d1f" not in printed.out + printed.err
 
 
-def test_a_function_that_is_set_up_wrongly_does_not_start(environment: pytest.MonkeyPatch) -> None:
+def test_a_wrongly_configured_function_does_not_start(environment: pytest.MonkeyPatch) -> None:
     environment.delenv("TABLE_NAME")
     with pytest.raises(ConfigurationError, match="TABLE_NAME"):
         loaded()
 
 
-def test_what_is_loaded_is_garbage_to_nobody_and_what_requests_make_is_collected(
+def test_loaded_objects_are_frozen_and_garbage_collection_stays_on(
     environment: pytest.MonkeyPatch,
 ) -> None:
     del environment

@@ -1,6 +1,8 @@
-"""The committed document is the code's own, and valid."""
+"""The committed OpenAPI document: generated from the code, valid, and described throughout."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +83,7 @@ def test_the_document_has_the_routes_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(CONTRACT))
-def test_an_operation_tells_its_successes_and_refusals(method: str, path: str) -> None:
+def test_an_operation_lists_its_successes_and_refusals(method: str, path: str) -> None:
     operation = next(o for o in OPERATIONS if (o.method.lower(), o.path) == (method, path))
     expected = {*operation.statuses, *(problem.status for problem in operation.problems)}
     assert {int(status) for status in described(method, path)["responses"]} == expected
@@ -108,7 +110,7 @@ def test_every_write_of_a_session_takes_a_version() -> None:
     }
 
 
-def test_the_writes_that_may_not_happen_twice_take_a_key() -> None:
+def test_writes_that_must_not_happen_twice_accept_a_key() -> None:
     keyed = {(method, path) for method, path in CONTRACT if "Idempotency-Key" in parameters(method, path)}
     assert keyed == {
         ("post", "/sessions"),
@@ -143,3 +145,37 @@ def test_every_list_has_a_limit_and_a_cursor() -> None:
 def test_operation_ids_are_unique() -> None:
     ids = [described(method, path)["operationId"] for method, path in CONTRACT]
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(("method", "path"), sorted(CONTRACT))
+def test_every_operation_and_parameter_is_described(method: str, path: str) -> None:
+    operation = described(method, path)
+    assert operation["summary"]
+    assert operation["tags"][0] in {tag["name"] for tag in COMMITTED["tags"]}
+    assert [each["name"] for each in operation["parameters"] if not each["description"]] == []
+
+
+@pytest.mark.parametrize("name", sorted(COMMITTED["components"]["schemas"]))
+def test_every_schema_and_member_is_described(name: str) -> None:
+    schema = COMMITTED["components"]["schemas"][name]
+    assert schema["description"]
+    assert [member for member, each in schema["properties"].items() if not each.get("description")] == []
+
+
+def test_a_member_that_is_inherited_has_its_description() -> None:
+    schemas = COMMITTED["components"]["schemas"]
+    inherited = schemas["ToolCallAnswer"]["properties"]["fence"]["description"]
+    assert schemas["BegunToolCall"]["properties"]["fence"]["description"] == inherited
+
+
+def test_a_refusal_is_explained_where_it_is_listed() -> None:
+    description = described("post", "/claims/{key}/heartbeat")["responses"]["409"]["description"]
+    assert description.startswith("`fenced`: ")
+    several = described("put", "/claims/{key}")["responses"]["409"]["description"].splitlines()
+    assert [line.partition(": ")[0] for line in several] == ["- `in-progress`", "- `outcome-unknown`"]
+
+
+def test_describing_the_source_is_not_loaded_while_serving() -> None:
+    program = "import sys, session_api.resolver; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"session_api.source_texts", "session_api.openapi"} & set(done.stdout.split())

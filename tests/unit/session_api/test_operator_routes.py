@@ -1,4 +1,4 @@
-"""What operators see and do, over HTTP."""
+"""The routes of operators."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.support.world import World
 PATH = "/ops/expiring"
 
 
-def test_what_ends_soon_is_drained(api: InProcessApi) -> None:
+def test_sessions_that_end_soon_are_drained(api: InProcessApi) -> None:
     soon, late = api.open(idleTimeout=600), api.open(idleTimeout=3600)
     answer = api.call("POST", "/ops/drain", {"withinSeconds": 900}, subject=None)
     assert (answer.status, answer.json) == (200, {"moved": 1, "skipped": 0, "more": False})
@@ -21,16 +21,16 @@ def test_what_ends_soon_is_drained(api: InProcessApi) -> None:
 
 
 @pytest.mark.parametrize("within", [0, -1, 7_776_001, "900", 900.5, True, None])
-def test_how_soon_is_a_number_of_seconds_in_range(api: InProcessApi, within: Any) -> None:
+def test_within_seconds_is_a_whole_number_in_range(api: InProcessApi, within: Any) -> None:
     answer = api.call("POST", "/ops/drain", {"withinSeconds": within})
     assert (answer.slug, answer.json["path"]) == ("invalid-request", "$.withinSeconds")
 
 
-def test_how_soon_must_be_said(api: InProcessApi) -> None:
+def test_within_seconds_is_required(api: InProcessApi) -> None:
     assert api.call("POST", "/ops/drain", {}).slug == "invalid-request"
 
 
-def test_an_expiring_session_is_told_with_its_owner_and_its_end(api: InProcessApi, world: World) -> None:
+def test_an_expiring_session_is_listed_with_its_owner_and_expiry(api: InProcessApi, world: World) -> None:
     session = world.open(idle_timeout=600)
     answer = api.call("GET", PATH, subject=None)
     assert answer.status == 200
@@ -50,7 +50,7 @@ def test_an_expiring_session_is_told_with_its_owner_and_its_end(api: InProcessAp
     }
 
 
-def test_only_what_ends_soon_enough_and_has_the_status_is_told(api: InProcessApi) -> None:
+def test_only_sessions_that_end_soon_in_the_status_are_listed(api: InProcessApi) -> None:
     opened = api.open(idleTimeout=1000)
     ids = [
         [item["sessionId"] for item in api.call("GET", PATH, query=query).json["items"]]
@@ -72,6 +72,6 @@ def test_only_what_ends_soon_enough_and_has_the_status_is_told(api: InProcessApi
         ({"status": "gone"}, "query status"),
     ],
 )
-def test_any_other_question_is_refused(api: InProcessApi, query: dict[str, str], path: str) -> None:
+def test_any_other_query_is_refused(api: InProcessApi, query: dict[str, str], path: str) -> None:
     answer = api.call("GET", PATH, query=query)
     assert (answer.slug, answer.json["path"]) == ("invalid-request", path)

@@ -1,4 +1,4 @@
-"""Every error has its answer, and every answer stands in the document."""
+"""Every error has a problem, and every problem is in the OpenAPI document."""
 
 import json
 
@@ -31,7 +31,7 @@ STATUSES = {
     "outcome-unknown": 503,
 }
 IN_A_BODY = {("version-conflict", 409), ("outcome-unknown", 409)}
-"""Slugs of two statuses: of a version that a body expects, and of an attempt that nobody heard from."""
+"""Slugs with a second status: of `expectedVersion` in a body, and of an attempt whose lease expired."""
 
 
 def every(kind: type[StoreError]) -> set[type[StoreError]]:
@@ -66,7 +66,7 @@ def test_a_subclass_is_told_from_its_root() -> None:
     assert problem_of(SessionNotFoundError()).slug == "session-not-found"
 
 
-def test_a_body_holds_the_facts_beside_the_members_of_the_standard() -> None:
+def test_a_problem_has_the_facts_beside_the_standard_members() -> None:
     problem = problem_of(errors.VersionConflictError(current_version=7))
     body = problem_body(problem, detail="d", instance="r", facts={"currentVersion": 7})
     assert json.loads(body) == {
@@ -90,14 +90,14 @@ def test_a_body_holds_the_facts_beside_the_members_of_the_standard() -> None:
         errors.ThrottledError(),
     ],
 )
-def test_no_fact_takes_the_place_of_a_member_of_the_standard(error: StoreError) -> None:
+def test_no_fact_replaces_a_standard_member(error: StoreError) -> None:
     problem = problem_of(error)
     body = json.loads(problem_body(problem, detail=error.detail, instance="r", facts=error.facts))
     assert (body["type"], body["title"]) == (f"/problems/{problem.slug}", problem.title)
     assert (body["status"], body["detail"], body["instance"]) == (problem.status, error.detail, "r")
 
 
-def test_only_where_waiting_helps_a_time_to_wait_is_named() -> None:
+def test_retry_after_is_sent_only_where_waiting_helps() -> None:
     assert {problem.slug for problem in RETRY_AFTER} == {"throttled", "in-progress"}
     assert [problem_headers(problem, {}) for problem in RETRY_AFTER] == [{"Retry-After": "1"}] * 2
     assert problem_headers(problem_of(errors.ForbiddenError()), {}) == {}

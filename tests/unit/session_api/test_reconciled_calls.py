@@ -1,4 +1,4 @@
-"""Tool calls that nobody ended: reconciled, or recorded by who ran them after all."""
+"""Tool calls over the API whose lease expired: reconciled, or recorded after all."""
 
 from typing import Any
 
@@ -41,11 +41,11 @@ def test_a_reconciled_call_may_be_tried_again(session: Session) -> None:
         {"outcome": "failed", "output": 1},
     ],
 )
-def test_what_is_reconciled_has_what_fits_it(session: Session, body: dict[str, Any]) -> None:
+def test_a_reconciliation_has_only_the_outcome_that_fits_it(session: Session, body: dict[str, Any]) -> None:
     assert session.call("POST", "/tool-calls/c1/reconcile", body).status == 400
 
 
-def test_what_was_found_out_of_one_attempt_is_not_said_of_another(session: Session) -> None:
+def test_a_reconciliation_of_an_earlier_attempt_is_fenced(session: Session) -> None:
     first = session.fence()
     session.clock.pass_(OVER)
     assert session.reconcile("retry", fence=first).status == 200
@@ -57,14 +57,14 @@ def test_what_was_found_out_of_one_attempt_is_not_said_of_another(session: Sessi
     assert session.reconcile("completed", fence=second).status == 200
 
 
-def test_what_nobody_holds_lasted_no_longer_than_its_lease(session: Session) -> None:
+def test_an_abandoned_call_lasted_no_longer_than_its_lease(session: Session) -> None:
     session.begin()
     session.clock.pass_(DAY / 48)
     known = session.reconcile("completed").json
     assert known["durationMs"] == LEASE * 1000
 
 
-def test_a_recorded_call_over_a_forsaken_one_does_not_end_before_it_starts(session: Session) -> None:
+def test_a_record_over_an_abandoned_attempt_does_not_end_before_it_starts(session: Session) -> None:
     begun = session.begin(retrySafe=True).json
     session.clock.pass_(OVER)
     early = {"durationMs": 3, "startedAt": "2027-01-15T07:00:00Z"}
@@ -84,7 +84,7 @@ def test_a_call_that_was_not_settled_before_the_session_closed_is_not_recorded_a
         session.clock.pass_(OVER)
 
 
-def test_a_recorded_call_meets_one_that_is_being_run(session: Session) -> None:
+def test_recording_a_call_that_is_being_run_is_in_progress(session: Session) -> None:
     body = {"toolName": "pay", "input": INPUT, "output": 1, "durationMs": 3}
     session.begin(retrySafe=True)
     assert session.call("PUT", "/tool-calls/c1", body).slug == "in-progress"

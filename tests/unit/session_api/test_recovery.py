@@ -1,4 +1,4 @@
-"""What another worker finds of a session whose worker is gone."""
+"""The recovery of a session whose worker is gone."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ def task(api: InProcessApi, **body: Any) -> str:
     return task_id
 
 
-def test_a_session_that_nobody_works_on_has_nothing_to_go_on_with(api: InProcessApi) -> None:
+def test_an_idle_session_has_nothing_to_recover(api: InProcessApi) -> None:
     found = recovery(api, api.open())
     assert found == {"inFlight": [], "outcomeUnknown": [], "openTasks": [], "checkpoint": None}
 
 
-def test_calls_are_in_flight_or_unknown_and_told_without_their_inputs(api: InProcessApi) -> None:
+def test_calls_are_in_flight_or_unknown_and_shown_without_their_inputs(api: InProcessApi) -> None:
     session_id = api.open()
     path = f"/sessions/{session_id}/tool-calls"
     done = begin(api, session_id, "done")
@@ -48,7 +48,7 @@ def test_calls_are_in_flight_or_unknown_and_told_without_their_inputs(api: InPro
     assert "input" not in found["inFlight"][1]
 
 
-def test_what_was_found_out_is_no_longer_asked(api: InProcessApi) -> None:
+def test_a_reconciled_call_is_no_longer_unknown(api: InProcessApi) -> None:
     session_id = api.open()
     begin(api, session_id, "lost")
     api.world.clock.pass_(OVER)
@@ -81,7 +81,7 @@ def test_a_checkpoint_is_the_newest_of_its_namespace(api: InProcessApi) -> None:
     assert api.call("GET", f"/sessions/{session_id}/recovery", query={"namespace": ".."}).status == 400
 
 
-def test_it_is_the_owners_alone_and_counts_as_a_use_of_the_session(api: InProcessApi) -> None:
+def test_only_the_owner_recovers_a_session_and_doing_so_is_a_use_of_it(api: InProcessApi) -> None:
     session_id = api.open(idleTimeout=DAY)
     assert api.call("GET", f"/sessions/{session_id}/recovery", subject="bob").status == 404
     before = api.world.stored(session_id).ttl

@@ -1,4 +1,4 @@
-"""A read says which version its caller has seen; a replica that is older sends it home."""
+"""Reads with Session-Min-Version: an older replica answers with the home region."""
 
 from collections.abc import Mapping
 
@@ -32,15 +32,13 @@ def seen(version: int) -> Mapping[str, str]:
 
 
 @EACH_READ
-def test_a_replica_older_than_what_the_caller_has_seen_is_misdirected(
-    replica: StoreApi, path: str, read: str
-) -> None:
+def test_a_replica_below_the_minimum_version_is_misdirected(replica: StoreApi, path: str, read: str) -> None:
     answer = replica.call("GET", path + read, headers=seen(3))
     assert (answer.status, answer.slug, answer.json["homeRegion"]) == (421, "misdirected", "us-east-1")
 
 
 @EACH_READ
-def test_a_replica_as_new_as_what_the_caller_has_seen_answers(
+def test_a_replica_at_the_minimum_version_answers(
     api: InProcessApi, replica: StoreApi, path: str, read: str
 ) -> None:
     expected = api.call("GET", path + read)
@@ -50,7 +48,9 @@ def test_a_replica_as_new_as_what_the_caller_has_seen_answers(
 
 
 @EACH_READ
-def test_home_has_the_newest_version_there_is_and_answers(api: InProcessApi, path: str, read: str) -> None:
+def test_the_home_region_answers_whatever_the_minimum_version(
+    api: InProcessApi, path: str, read: str
+) -> None:
     assert api.call("GET", path + read, headers=seen(3)).status == 200
 
 

@@ -1,24 +1,24 @@
-"""What was sent, judged before a use case sees it."""
+"""Parsing and validation of requests, before any use case."""
 
 import base64
 from typing import Any
 
 import pytest
 
-from session_api.bodies import CreateSession
-from session_api.lists import page_request
+from session_api.lists import requested_page
 from session_api.requests import (
     MAX_BODY,
     Headers,
     Query,
     Request,
-    body_of,
-    headers_of,
-    idempotency_key,
-    minimum_version,
-    query_of,
-    refuse_large_body,
+    check_ignored_body,
+    parse_body,
+    parse_headers,
+    parse_idempotency_key,
+    parse_min_version,
+    parse_query,
 )
+from session_api.session_bodies import CreateSession
 from session_store.domain.page import MessagePosition
 from session_store.errors import InvalidRequestError, PayloadTooLargeError, PreconditionRequiredError
 from tests.support.gateway import rest_event
@@ -34,7 +34,9 @@ def in_base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-def a_request(world: World, headers: dict[str, list[str]], query: dict[str, str] | None = None) -> Request:
+def a_request(
+    world: World, headers: dict[str, list[str]], query: dict[str, str] | None = None
+) -> Request[None]:
     return Request(
         store=world.store,
         caller=ALICE,
@@ -50,27 +52,27 @@ TEXT = '{"a": "é", "b": [0.1]}'
 
 
 def test_a_base64_encoded_body_is_the_same_body() -> None:
-    plain = body_of(event(TEXT), dict)
-    assert body_of(event(in_base64(TEXT), base64_encoded=True), dict) == plain
+    plain = parse_body(event(TEXT), dict)
+    assert parse_body(event(in_base64(TEXT), base64_encoded=True), dict) == plain
 
 
 @pytest.mark.parametrize("body", ["!", "e30", "e30=é", " e30=", "{}"])
 def test_broken_base64_is_refused(body: str) -> None:
     with pytest.raises(InvalidRequestError, match="base64"):
-        body_of(event(body, base64_encoded=True), dict)
+        parse_body(event(body, base64_encoded=True), dict)
 
 
 @pytest.mark.parametrize("body", [None, "", " ", "\r\n\t"])
 def test_an_empty_body_is_refused(body: str | None) -> None:
     for sent in (event(body), event(None if body is None else in_base64(body), base64_encoded=True)):
         with pytest.raises(InvalidRequestError, match="empty"):
-            body_of(sent, dict)
+            parse_body(sent, dict)
 
 
 @pytest.mark.parametrize("body", ["[]", "[{}]", "null", "1", "0.1", '"a"', "true", "{", "NaN"])
-def test_what_is_no_object_is_refused(body: str) -> None:
+def test_a_body_that_is_not_an_object_is_refused(body: str) -> None:
     with pytest.raises(InvalidRequestError) as refused:
-        body_of(event(body), dict)
+        parse_body(event(body), dict)
     assert refused.value.facts["path"] == "$"
 
 
@@ -78,15 +80,15 @@ def test_what_is_no_object_is_refused(body: str) -> None:
 def test_a_body_of_1_mb_is_admitted_and_a_byte_more_is_not(*, encoded: bool) -> None:
     fits = '{"a":"' + "x" * (MAX_BODY - 8) + '"}'
     sent = [in_base64(text) if encoded else text for text in (fits, fits + " ")]
-    assert len(body_of(event(sent[0], base64_encoded=encoded), dict)["a"]) == MAX_BODY - 8
+    assert len(parse_body(event(sent[0], base64_encoded=encoded), dict)["a"]) == MAX_BODY - 8
     with pytest.raises(PayloadTooLargeError) as refused:
-        body_of(event(sent[1], base64_encoded=encoded), dict)
+        parse_body(event(sent[1], base64_encoded=encoded), dict)
     assert refused.value.facts == {"limit": 1_048_576, "size": 1_048_577}
 
 
 def test_a_body_is_measured_in_bytes() -> None:
     with pytest.raises(PayloadTooLargeError):
-        body_of(event('{"a":"' + "é" * (MAX_BODY // 2) + '"}'), dict)
+        parse_body(event('{"a":"' + "é" * (MAX_BODY // 2) + '"}'), dict)
 
 
 @pytest.mark.parametrize(
@@ -113,39 +115,39 @@ def test_a_body_is_measured_in_bytes() -> None:
 def test_a_body_of_another_shape_is_refused_with_its_path(body: object, path: str) -> None:
     text = str(body).replace("'", '"').replace("True", "true").replace("None", "null")
     with pytest.raises(InvalidRequestError) as refused:
-        body_of(event(text), CreateSession)
+        parse_body(event(text), CreateSession)
     assert refused.value.facts["path"].split("`")[0] == path  # type: ignore[attr-defined] # text
 
 
 @pytest.mark.parametrize("body", [{"idleTimeout": 10}, {"idleTimeout": 604_800}, {"maxLifetime": 7_776_000}])
-def test_the_ends_of_a_range_belong_to_it(body: object) -> None:
-    assert isinstance(body_of(event(body), CreateSession), CreateSession)
+def test_the_bounds_of_a_range_are_inclusive(body: object) -> None:
+    assert isinstance(parse_body(event(body), CreateSession), CreateSession)
 
 
 @pytest.mark.parametrize("name", ["If-Match", "if-match", "IF-MATCH", "iF-mAtCh"])
 def test_a_header_is_known_in_any_case(name: str) -> None:
-    headers = headers_of(rest_event("GET", "/", headers={name: '"1"'}))
-    assert headers.one("If-Match") == '"1"'
-    assert headers_of({"headers": {name: '"1"'}}).one("if-match") == '"1"'
+    headers = parse_headers(rest_event("GET", "/", headers={name: '"1"'}))
+    assert headers.single("If-Match") == '"1"'
+    assert parse_headers({"headers": {name: '"1"'}}).single("if-match") == '"1"'
 
 
 @pytest.mark.parametrize("sent", [{"If-Match": ['"1"', '"2"']}, {"If-Match": '"1"', "IF-MATCH": '"1"'}])
-def test_a_header_that_decides_stands_once(sent: Any) -> None:
-    headers = headers_of(rest_event("GET", "/", headers=sent))
+def test_a_single_header_sent_twice_is_refused(sent: Any) -> None:
+    headers = parse_headers(rest_event("GET", "/", headers=sent))
     with pytest.raises(InvalidRequestError) as refused:
-        headers.one("If-Match")
+        headers.single("If-Match")
     assert refused.value.facts["path"] == "header If-Match"
 
 
 def test_an_absent_header_is_none() -> None:
-    assert headers_of({"headers": None, "multiValueHeaders": None}).one("If-Match") is None
+    assert parse_headers({"headers": None, "multiValueHeaders": None}).single("If-Match") is None
 
 
 @pytest.mark.parametrize(
     ("value", "expected"), [('"7"', 7), ('"0"', 0), ("*", None), ('"999999999999999"', 10**15 - 1)]
 )
 def test_if_match_names_a_version(world: World, value: str, expected: int | None) -> None:
-    assert a_request(world, {"if-match": [value]}).version() == expected
+    assert a_request(world, {"if-match": [value]}).expected_version() == expected
 
 
 @pytest.mark.parametrize(
@@ -153,76 +155,79 @@ def test_if_match_names_a_version(world: World, value: str, expected: int | None
 )
 def test_any_other_if_match_is_refused(world: World, value: str) -> None:
     with pytest.raises(InvalidRequestError) as refused:
-        a_request(world, {"if-match": [value]}).version()
+        a_request(world, {"if-match": [value]}).expected_version()
     assert refused.value.facts["path"] == "header If-Match"
 
 
 def test_if_match_may_be_required(world: World) -> None:
-    assert a_request(world, {}).version() is None
+    assert a_request(world, {}).expected_version() is None
     with pytest.raises(PreconditionRequiredError):
-        a_request(world, {}).version(required=True)
+        a_request(world, {}).expected_version(required=True)
 
 
 @pytest.mark.parametrize(("text", "expected"), [(None, 20), ("1", 1), ("100", 100)])
 def test_a_limit_is_1_to_100(world: World, text: str | None, expected: int) -> None:
     request = a_request(world, {}, {} if text is None else {"limit": text})
-    assert page_request(request, MessagePosition, query={}).limit == expected
+    assert requested_page(request, MessagePosition, query={}).limit == expected
 
 
 @pytest.mark.parametrize("text", ["0", "101", "-1", "", "1.0", "1e1", " 1", "1\n", "ten", "9" * 99, "\u0662"])
 def test_any_other_limit_is_refused(world: World, text: str) -> None:
     with pytest.raises(InvalidRequestError) as refused:
-        page_request(a_request(world, {}, {"limit": text}), MessagePosition, query={})
+        requested_page(a_request(world, {}, {"limit": text}), MessagePosition, query={})
     assert refused.value.facts["path"] == "query limit"
 
 
-def test_a_query_holds_known_parameters_once() -> None:
-    assert query_of(rest_event("GET", "/"), []) == Query(values={})
-    assert query_of(rest_event("GET", "/", query={"a": "1"}), ["a", "b"]).text("a") == "1"
+def test_a_query_has_known_parameters_each_once() -> None:
+    assert parse_query(rest_event("GET", "/"), []) == Query(values={})
+    assert parse_query(rest_event("GET", "/", query={"a": "1"}), ["a", "b"]).text("a") == "1"
     for query in ({"a": ["1", "2"]}, {"c": "1"}, {"A": "1"}):
         with pytest.raises(InvalidRequestError):
-            query_of(rest_event("GET", "/", query=query), ["a", "b"])
+            parse_query(rest_event("GET", "/", query=query), ["a", "b"])
+    for known, allowed in (["limit", "cursor"], "limit, cursor"), ([], "none"):
+        with pytest.raises(InvalidRequestError, match=f"^Unknown; allowed: {allowed} "):
+            parse_query(rest_event("GET", "/", query={"c": "1"}), known)
     with pytest.raises(InvalidRequestError, match="one of x, y"):
         Query(values={"a": "z"}).choice("a", ["x", "y"])
 
 
 @pytest.mark.parametrize(("sent", "expected"), [([], 0), (["0"], 0), (["7"], 7), (["9" * 15], 10**15 - 1)])
-def test_a_version_that_was_seen_is_a_whole_number(sent: list[str], expected: int) -> None:
-    assert minimum_version(Headers({"session-min-version": sent})) == expected
+def test_a_minimum_version_is_a_whole_number(sent: list[str], expected: int) -> None:
+    assert parse_min_version(Headers({"session-min-version": sent})) == expected
 
 
 @pytest.mark.parametrize("sent", [["x"], [""], ["-1"], ["1.0"], ['"7"'], ["9" * 16], ["7\n"], ["7", "7"]])
-def test_any_other_version_that_was_seen_is_refused(sent: list[str]) -> None:
+def test_any_other_minimum_version_is_refused(sent: list[str]) -> None:
     with pytest.raises(InvalidRequestError) as refused:
-        minimum_version(Headers({"session-min-version": sent}))
+        parse_min_version(Headers({"session-min-version": sent}))
     assert refused.value.facts["path"] == "header Session-Min-Version"
 
 
 @pytest.mark.parametrize("value", ["", "k"])
-def test_an_idempotency_key_is_not_passed_over_where_none_is_taken(value: str) -> None:
-    assert idempotency_key(Headers({"session-min-version": ["7"]}), taken=False) is None
+def test_an_idempotency_key_is_refused_where_none_is_accepted(value: str) -> None:
+    assert parse_idempotency_key(Headers({"session-min-version": ["7"]}), accepted=False) is None
     with pytest.raises(InvalidRequestError) as refused:
-        idempotency_key(Headers({"idempotency-key": [value]}), taken=False)
+        parse_idempotency_key(Headers({"idempotency-key": [value]}), accepted=False)
     assert refused.value.facts["path"] == "header Idempotency-Key"
 
 
 @pytest.mark.parametrize("key", ["k", "a b", " k", "k" * 256, '~!"#%', '"quoted"'])
 def test_a_key_of_printable_ascii_is_taken_as_it_is(key: str) -> None:
-    assert idempotency_key(Headers({"idempotency-key": [key]}), taken=True) == key
-    assert idempotency_key(Headers({}), taken=True) is None
+    assert parse_idempotency_key(Headers({"idempotency-key": [key]}), accepted=True) == key
+    assert parse_idempotency_key(Headers({}), accepted=True) is None
 
 
 @pytest.mark.parametrize(
     "sent", [[""], [" "], ["   "], ["k" * 257], ["a\tb"], ["k\n"], ["ü"], ["k", "k"], ["\x7f"], ["\x1f"]]
 )
-def test_what_is_no_key_is_refused(sent: list[str]) -> None:
+def test_a_malformed_key_is_refused(sent: list[str]) -> None:
     with pytest.raises(InvalidRequestError) as refused:
-        idempotency_key(Headers({"idempotency-key": sent}), taken=True)
+        parse_idempotency_key(Headers({"idempotency-key": sent}), accepted=True)
     assert refused.value.facts["path"] == "header Idempotency-Key"
 
 
-def test_a_body_that_nobody_reads_has_a_limit_too() -> None:
-    refuse_large_body({"body": None})
-    refuse_large_body({"body": "x" * 1024 * 1024})
+def test_an_ignored_body_has_a_limit_too() -> None:
+    check_ignored_body({"body": None})
+    check_ignored_body({"body": "x" * 1024 * 1024})
     with pytest.raises(PayloadTooLargeError):
-        refuse_large_body({"body": "x" * (1024 * 1024 + 1)})
+        check_ignored_body({"body": "x" * (1024 * 1024 + 1)})

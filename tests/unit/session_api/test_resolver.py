@@ -60,7 +60,7 @@ def test_a_crash_is_a_500_with_the_request_id_and_nothing_else(
         "type": "/problems/internal",
         "title": "Internal error",
         "status": 500,
-        "detail": "The request failed; its id is in the log.",
+        "detail": "The request failed unexpectedly; the log has the error under the request's id.",
         "instance": REQUEST_ID,
     }
     assert MARKER not in answer.text + api.log
@@ -70,12 +70,12 @@ def test_a_crash_is_a_500_with_the_request_id_and_nothing_else(
     assert api.counted("InternalError") == 1
 
 
-def test_a_refusal_is_no_internal_error(api: InProcessApi) -> None:
+def test_a_refusal_is_not_an_internal_error(api: InProcessApi) -> None:
     assert api.call("GET", f"/sessions/{SESSION_ID}").slug == "session-not-found"
     assert api.counted("InternalError") == 0
 
 
-def test_a_busy_store_says_when_to_come_back(api: InProcessApi, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_throttled_request_says_when_to_retry(api: InProcessApi, monkeypatch: pytest.MonkeyPatch) -> None:
     break_storage(monkeypatch, ThrottledError())
     answer = api.call("GET", f"/sessions/{SESSION_ID}")
     assert (answer.status, answer.slug, answer.headers["Retry-After"]) == (503, "throttled", "1")
@@ -120,7 +120,7 @@ def test_an_unknown_method_is_not_found(api: InProcessApi) -> None:
 @pytest.mark.parametrize(
     "path", ["/sessions//context", "/sessions/", "//sessions", f"/sessions/{SESSION_ID}/"]
 )
-def test_an_empty_part_of_a_path_is_an_invalid_request(api: InProcessApi, path: str) -> None:
+def test_an_empty_segment_of_a_path_is_an_invalid_request(api: InProcessApi, path: str) -> None:
     answer = api.call("GET", path)
     assert (answer.status, answer.slug, answer.json["path"]) == (400, "invalid-request", "path")
 
@@ -143,7 +143,7 @@ def test_an_empty_part_of_a_path_is_an_invalid_request(api: InProcessApi, path: 
         "s1%0A",
     ],
 )
-def test_what_is_no_session_id_is_an_invalid_request(api: InProcessApi, part: str) -> None:
+def test_a_malformed_session_id_is_an_invalid_request(api: InProcessApi, part: str) -> None:
     for method, path in (("GET", ""), ("POST", "/touch"), ("GET", "/context"), ("GET", "/tool-calls")):
         answer = api.call(method, f"/sessions/{part}{path}")
         assert (answer.status, answer.slug) == (400, "invalid-request")
@@ -158,7 +158,7 @@ def test_every_call_id_is_served_and_is_its_own(api: InProcessApi, part: str) ->
     assert api.call("GET", f"{path}/{part}").json["input"] == part
 
 
-def test_a_decoding_gateways_path_is_the_same_path(world: World) -> None:
+def test_a_path_that_the_gateway_decoded_is_the_same_path(world: World) -> None:
     decoding = InProcessApi(world, gateway_decodes_path=True)
     path = f"/sessions/{decoding.open()}/tool-calls"
     body = {"toolName": "t", "input": None, "durationMs": 1}
@@ -169,7 +169,7 @@ def test_a_decoding_gateways_path_is_the_same_path(world: World) -> None:
 @pytest.mark.parametrize(
     "began", ["0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59.999Z"]
 )
-def test_a_call_of_no_time_that_can_be_told_is_refused(api: InProcessApi, began: str) -> None:
+def test_a_start_time_out_of_range_is_refused(api: InProcessApi, began: str) -> None:
     path = f"/sessions/{api.open()}/tool-calls"
     answer = api.call("PUT", f"{path}/c1", {**CALL, "startedAt": began})
     assert (answer.status, answer.slug, answer.json["path"]) == (400, "invalid-request", "$.startedAt")

@@ -1,4 +1,4 @@
-"""Tool calls ended over the API: what is answered, and what changes with them."""
+"""Tool calls ended over the API, and what is written in the same transaction."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def test_the_same_outcome_again_is_a_success_whatever_the_session_is_by_then(
 
 
 @pytest.mark.parametrize("status", ["closing", "closed"])
-def test_a_running_call_may_end_in_a_session_that_is_closing_if_it_leaves_it_alone(
+def test_a_call_that_leaves_its_session_alone_may_end_while_it_is_closing(
     session: Session, status: str
 ) -> None:
     fence, failing = session.fence(), session.fence("c2")
@@ -50,7 +50,7 @@ def test_a_running_call_may_end_in_a_session_that_is_closing_if_it_leaves_it_alo
     assert session.read()["version"] == version
 
 
-def test_what_a_call_changes_changes_with_it(session: Session) -> None:
+def test_the_session_changes_in_the_transaction_of_the_completion(session: Session) -> None:
     fence = session.fence()
     version = session.read()["version"]
     done = session.complete(
@@ -68,7 +68,7 @@ def test_what_a_call_changes_changes_with_it(session: Session) -> None:
     assert contents == ["one", "two"]
 
 
-def test_a_call_that_closes_its_session_is_repeated_after_that(session: Session) -> None:
+def test_a_call_that_closes_its_session_can_be_replayed_afterwards(session: Session) -> None:
     fence = session.fence()
     session.move("closing")
     ends: dict[str, Any] = {"status": {"to": "closed"}}
@@ -111,14 +111,14 @@ def test_a_completion_that_is_refused_does_nothing(
         ({"append": {"a": 1}}, "$.state.append.a"),
     ],
 )
-def test_what_is_wrong_in_a_completion_is_named_where_it_stands(
+def test_an_invalid_completion_is_refused_with_its_path(
     session: Session, state: dict[str, Any], path: str
 ) -> None:
     session.call("PATCH", "/state", {"set": {"text": "t"}})
     assert session.complete(session.fence(), state=state).json["path"] == path
 
 
-def test_messages_of_a_completion_are_judged_as_any_others_are(session: Session) -> None:
+def test_messages_of_a_completion_are_validated_like_any_others(session: Session) -> None:
     minter = MessageIds(random_bytes=lambda length: b"r" * length)
     there, old = minter.mint(session.clock.now_ms()), minter.mint(session.clock.now_ms() + 600_000)
     session.call("POST", "/context", {"messages": [{"content": "there", "messageId": there}]})
@@ -153,7 +153,7 @@ def test_messages_of_a_completion_are_counted(session: Session) -> None:
     assert session.api.counts() == {Metric.SERVED: 1, Metric.TOOL_CALLS: 1, Metric.MESSAGES_APPENDED: 2}
 
 
-def test_an_end_is_not_told_by_another_region_than_the_home(session: Session) -> None:
+def test_a_call_cannot_be_ended_outside_the_home_region(session: Session) -> None:
     fence = session.fence()
     session.complete(fence)
     abroad = StoreApi(session.api.world.seen_from("eu-west-1"))

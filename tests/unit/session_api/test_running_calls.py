@@ -1,4 +1,4 @@
-"""Tool calls begun and held over the API: who may, and what is answered."""
+"""Tool calls over the API: begun and held under a lease."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def test_the_same_attempt_is_given_its_fence_again(session: Session) -> None:
     assert session.begin(attemptId="a").json == first.json
 
 
-def test_a_running_call_is_in_progress_to_everybody_else(session: Session) -> None:
+def test_a_running_call_is_in_progress_to_other_attempts(session: Session) -> None:
     session.begin()
     session.clock.pass_(20)
     other = session.begin()
@@ -62,7 +62,7 @@ def test_a_running_call_is_in_progress_to_everybody_else(session: Session) -> No
     assert session.begin(toolName="other").status == 422
 
 
-def test_a_call_whose_worker_died_is_unknown_or_taken_over(session: Session) -> None:
+def test_a_call_with_an_expired_lease_is_unknown_or_taken_over(session: Session) -> None:
     first = session.fence()
     safe = session.fence("c2", retrySafe=True)
     session.clock.pass_(OVER - 0.001)
@@ -71,12 +71,12 @@ def test_a_call_whose_worker_died_is_unknown_or_taken_over(session: Session) -> 
     unknown = session.begin()
     assert (unknown.status, unknown.slug) == (409, "outcome-unknown")
     assert session.fence("c2", retrySafe=True) > safe
-    # Nobody has taken the first one over: whoever holds it may still tell.
+    # No attempt has taken over, so the first holder may still end the call.
     assert session.complete(first).status == 200
 
 
 @pytest.mark.parametrize("step", ["complete", "fail", "heartbeat"])
-def test_a_zombie_is_fenced_and_the_newer_result_stands(session: Session, step: str) -> None:
+def test_a_stale_holder_is_fenced_and_the_newer_result_stands(session: Session, step: str) -> None:
     bodies: dict[str, dict[str, Any]] = {
         "complete": {"output": "old"},
         "fail": {"error": "old"},
@@ -92,7 +92,7 @@ def test_a_zombie_is_fenced_and_the_newer_result_stands(session: Session, step: 
     assert session.call("GET", "/tool-calls/c1").json["output"] == "new"
 
 
-def test_a_heartbeat_holds_the_call_and_its_session(api: InProcessApi) -> None:
+def test_a_heartbeat_extends_the_lease_and_the_session(api: InProcessApi) -> None:
     session = Session(api, idleTimeout=10)
     fence = session.fence(leaseSeconds=30)
     assert session.read()["ttl"] == NOW_SECONDS + 1 + 30 + 60
@@ -105,14 +105,14 @@ def test_a_heartbeat_holds_the_call_and_its_session(api: InProcessApi) -> None:
     assert session.complete(fence).status == 200
 
 
-def test_a_lease_ends_a_minute_before_its_session_must(api: InProcessApi) -> None:
+def test_a_lease_ends_a_minute_before_the_latest_end_of_its_session(api: InProcessApi) -> None:
     session = Session(api, maxLifetime=300)
     begun = session.begin(leaseSeconds=3600).json
     assert begun["leaseUntil"] == "2027-01-15T08:04:00.000Z"
     assert session.read()["ttl"] == NOW_SECONDS + 300
 
 
-def test_a_begin_that_gives_no_leave_keeps_no_session_alive(api: InProcessApi) -> None:
+def test_a_refused_begin_does_not_extend_the_session(api: InProcessApi) -> None:
     session = Session(api, idleTimeout=60)
     session.complete(session.fence(leaseSeconds=1))
     before = session.read()["ttl"]
@@ -141,13 +141,13 @@ def test_a_begin_that_is_not_valid_writes_nothing(session: Session, change: dict
     assert session.api.world.memory.claims == {}
 
 
-def test_an_unknown_call_has_no_step(session: Session) -> None:
+def test_an_unknown_call_is_not_found_at_every_step(session: Session) -> None:
     assert session.complete(1).slug == "not-found"
     assert session.end("heartbeat", 1, leaseSeconds=9).slug == "not-found"
     assert session.reconcile("retry").slug == "not-found"
 
 
-def test_a_stranger_has_the_answers_of_an_unknown_session(session: Session) -> None:
+def test_another_caller_is_answered_as_for_an_unknown_session(session: Session) -> None:
     fence = session.fence()
     session.complete(fence)
     done = {"fence": fence, "output": {"ok": True}}

@@ -1,4 +1,4 @@
-"""A session over HTTP, as the contract has it."""
+"""Sessions over HTTP, as in the contract."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.support.samples import SESSION_ID
 from tests.support.world import World
 
 
-def test_a_created_session_is_answered_whole(api: InProcessApi) -> None:
+def test_a_created_session_is_returned_in_full(api: InProcessApi) -> None:
     answer = api.call("POST", "/sessions", {"state": {"a": 1}})
     session_id = answer.json["sessionId"]
     assert (answer.status, answer.content_type) == (201, "application/json")
@@ -73,7 +73,7 @@ def test_a_version_is_matched(api: InProcessApi, name: str) -> None:
         ("GET", "/history", None),
     ],
 )
-def test_anothers_session_is_answered_like_an_unknown_one(
+def test_another_callers_session_is_answered_like_an_unknown_one(
     api: InProcessApi, method: str, suffix: str, body: object
 ) -> None:
     match = {"If-Match": '"1"'}
@@ -140,7 +140,7 @@ def test_a_replayed_call_is_200_and_another_is_422(api: InProcessApi) -> None:
     assert api.call("PUT", path, {**body, "input": 1}).slug == "idempotency-mismatch"
 
 
-def test_a_create_under_a_key_is_answered_again_to_the_letter(api: InProcessApi) -> None:
+def test_a_create_under_a_key_is_replayed_with_the_same_response(api: InProcessApi) -> None:
     key = {"idempotency-key": "k"}
     first = api.call("POST", "/sessions", {"state": {"tenth": 0.1, "n": 1}}, headers=key)
     api.world.clock.pass_(7200)
@@ -151,7 +151,7 @@ def test_a_create_under_a_key_is_answered_again_to_the_letter(api: InProcessApi)
     assert (other.status, other.slug) == (422, "idempotency-mismatch")
 
 
-def test_a_change_under_a_key_is_done_once_and_says_so(api: InProcessApi) -> None:
+def test_a_change_under_a_key_is_made_once_and_replays_are_marked(api: InProcessApi) -> None:
     path = f"/sessions/{api.open(state={'n': 0})}/state"
     key = {"idempotency-key": "k", "if-match": '"1"'}
     first, again = (api.call("PATCH", path, {"increment": {"n": 1}}, headers=key) for _ in range(2))
@@ -171,7 +171,7 @@ def test_a_large_session_is_counted(api: InProcessApi) -> None:
     assert api.counted("LargeSession") == 1
 
 
-def test_no_caller_without_delegation_names_a_subject(world: World) -> None:
+def test_only_a_delegate_may_send_a_subject(world: World) -> None:
     api = InProcessApi(world, delegates=frozenset())
     assert api.call("POST", "/sessions", {}).slug == "forbidden"
     assert api.call("POST", "/sessions", {}, subject=None).json["subject"] == "-"

@@ -1,4 +1,4 @@
-"""A settled call asked for again when its session has ended: to begin and to record answer alike."""
+"""Replays of a settled call after its session has ended: begin and record answer alike."""
 
 from typing import Any
 
@@ -66,7 +66,9 @@ def test_another_call_under_its_id_is_a_mismatch_while_the_session_is_there(
 
 
 @EVERY_END
-def test_so_is_another_outcome(world: World, how: str) -> None:
+def test_another_outcome_under_its_id_is_a_mismatch_while_the_session_is_there(
+    world: World, how: str
+) -> None:
     settled = Settled(world, how)
     other = settled.ask("record", output=2)
     expected = (404, "session-not-found") if settled.is_gone else (422, "idempotency-mismatch")
@@ -77,7 +79,7 @@ def test_so_is_another_outcome(world: World, how: str) -> None:
 @BOTH
 @pytest.mark.parametrize("call_id", ["c2", "c3"])
 @pytest.mark.parametrize("change", [{}, {"input": {"n": 2}}])
-def test_a_call_that_is_not_settled_is_as_its_session_is(
+def test_a_call_that_is_not_settled_is_answered_as_its_session(
     world: World, how: str, way: str, call_id: str, change: dict[str, Any]
 ) -> None:
     settled = Settled(world, how)
@@ -87,7 +89,7 @@ def test_a_call_that_is_not_settled_is_as_its_session_is(
 @EVERY_END
 @BOTH
 @pytest.mark.parametrize("change", [{}, {"input": {"n": 2}}])
-def test_to_anybody_else_there_is_no_such_session(
+def test_to_another_caller_there_is_no_such_session(
     world: World, how: str, way: str, change: dict[str, Any]
 ) -> None:
     asked = Settled(world, how).ask(way, subject="bob", **change)

@@ -1,4 +1,4 @@
-"""Tasks over the API that are done with what follows them, or withdrawn."""
+"""Tasks over the API: completed together with those that follow, or cancelled."""
 
 from session_store.metric_names import Metric
 from tests.support.api import InProcessApi
@@ -54,7 +54,7 @@ def test_the_same_completion_again_is_a_success_and_another_a_mismatch(
     assert queue.heartbeat(task).slug == "fenced"
 
 
-def test_the_next_tasks_are_there_with_the_completion(queue: Queue) -> None:
+def test_following_tasks_are_created_with_the_completion(queue: Queue) -> None:
     queue.created()
     after = [
         {"queue": queue.name, "payload": {"step": 2}},
@@ -88,7 +88,7 @@ def test_a_completed_task_has_no_error(queue: Queue) -> None:
     assert queue.complete(queue.claimed()).json["error"] is None
 
 
-def test_a_cancelled_task_is_nobodys(queue: Queue, world: World) -> None:
+def test_a_cancelled_task_can_no_longer_be_claimed(queue: Queue, world: World) -> None:
     waiting, held = queue.created(dueAt="2028-01-01T00:00:00Z"), queue.created()
     task = queue.claimed()
     assert task["taskId"] == held
@@ -101,7 +101,7 @@ def test_a_cancelled_task_is_nobodys(queue: Queue, world: World) -> None:
     assert queue.claim().json["items"] == []
 
 
-def test_who_holds_a_cancelled_task_learns_it(queue: Queue) -> None:
+def test_the_holder_of_a_cancelled_task_is_fenced(queue: Queue) -> None:
     task_id = queue.created()
     task = queue.claimed()
     queue.cancel(task_id)
@@ -109,7 +109,7 @@ def test_who_holds_a_cancelled_task_learns_it(queue: Queue) -> None:
         assert (answer.status, answer.slug) == (409, "fenced")
 
 
-def test_what_is_over_is_not_cancelled(queue: Queue) -> None:
+def test_a_settled_task_cannot_be_cancelled(queue: Queue) -> None:
     task_id = queue.created()
     queue.complete(queue.claimed())
     answer = queue.cancel(task_id)
@@ -117,7 +117,7 @@ def test_what_is_over_is_not_cancelled(queue: Queue) -> None:
     assert (answer.json["from"], answer.json["to"]) == ("completed", "cancelled")
 
 
-def test_what_stands_in_one_item_has_300_kb_together(queue: Queue, world: World) -> None:
+def test_the_parts_of_one_item_share_300_kb(queue: Queue, world: World) -> None:
     assert queue.create("x" * 307_199).slug == "payload-too-large"
     task_id = queue.created("x" * 200_000)
     task = queue.claimed()

@@ -7,7 +7,7 @@ from tests.support.task_calls import Queue
 from tests.support.world import World
 
 
-def test_a_list_is_of_one_tenant(queue: Queue) -> None:
+def test_a_list_holds_one_tenants_tasks(queue: Queue) -> None:
     queue.created()
     stranger = "arn:aws:sts::444455556666:assumed-role/other/x"
     assert queue.api.call("GET", "/tasks", principal=stranger).json["items"] == []
@@ -29,7 +29,7 @@ def test_a_list_is_of_one_tenant(queue: Queue) -> None:
         {"owner": "me"},
     ],
 )
-def test_a_list_of_nothing_that_can_be_is_refused(api: InProcessApi, query: dict[str, str]) -> None:
+def test_a_list_of_an_impossible_kind_and_status_is_refused(api: InProcessApi, query: dict[str, str]) -> None:
     assert api.call("GET", "/tasks", query=query).slug == "invalid-request"
 
 
@@ -42,7 +42,7 @@ def test_a_list_goes_on_where_a_page_ended(queue: Queue) -> None:
     assert queue.api.call("GET", "/tasks", query=other).slug == "invalid-request"
 
 
-def test_what_is_over_by_itself_is_in_no_list_of_open_ones(queue: Queue, world: World) -> None:
+def test_lapsed_tasks_are_in_no_list_of_open_ones(queue: Queue, world: World) -> None:
     queue.created(deadline="2027-01-15T08:00:30Z")
     assert len(queue.listed()) == 1
     world.clock.pass_(30)

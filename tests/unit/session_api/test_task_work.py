@@ -1,4 +1,4 @@
-"""Tasks over the API that are taken, held and given back."""
+"""Tasks over the API: claimed, held and failed by workers."""
 
 from typing import Any
 
@@ -32,9 +32,7 @@ def test_a_task_without_a_due_time_is_due_at_once_and_one_with_it_then(queue: Qu
     assert queue.claimed()["taskId"] == later
 
 
-def test_a_task_is_had_by_one_worker_until_its_lease_is_over_by_every_clock(
-    queue: Queue, world: World
-) -> None:
+def test_a_task_has_one_worker_until_its_lease_is_over_by_every_clock(queue: Queue, world: World) -> None:
     queue.created()
     task = queue.claimed()
     assert (task["status"], task["owner"], task["attempts"]) == ("claimed", "worker-1", 1)
@@ -47,7 +45,7 @@ def test_a_task_is_had_by_one_worker_until_its_lease_is_over_by_every_clock(
     assert again["fence"] > task["fence"]
 
 
-def test_several_are_taken_at_once_and_no_more_than_there_are(queue: Queue) -> None:
+def test_several_tasks_are_claimed_at_once_and_no_more_than_are_due(queue: Queue) -> None:
     made = {queue.created(number) for number in range(7)}
     first = queue.claim(most=5).json["items"]
     rest = queue.claim(most=5).json["items"]
@@ -55,14 +53,14 @@ def test_several_are_taken_at_once_and_no_more_than_there_are(queue: Queue) -> N
     assert {task["taskId"] for task in (*first, *rest)} == made
 
 
-def test_no_more_is_taken_than_an_answer_holds(queue: Queue) -> None:
+def test_no_more_is_claimed_than_a_response_holds(queue: Queue) -> None:
     for _ in range(7):
         queue.created("x" * 290_000)
     sizes = [len(queue.claim(most=7).json["items"]) for _ in range(2)]
     assert sizes == [5, 2]
 
 
-def test_a_zombie_is_fenced(queue: Queue, world: World) -> None:
+def test_a_stale_holder_is_fenced(queue: Queue, world: World) -> None:
     queue.created()
     task = queue.claimed()
     world.clock.pass_(OVER)
@@ -75,14 +73,14 @@ def test_a_zombie_is_fenced(queue: Queue, world: World) -> None:
     assert queue.read(task["taskId"])["result"] == "newer"
 
 
-def test_who_holds_the_fence_may_finish_late_as_long_as_nobody_took_over(queue: Queue, world: World) -> None:
+def test_the_holder_of_the_fence_may_finish_late_unless_it_was_taken_over(queue: Queue, world: World) -> None:
     queue.created()
     task = queue.claimed()
     world.clock.pass_(OVER + 1000)
     assert queue.complete(task).json["status"] == "completed"
 
 
-def test_a_heartbeat_keeps_a_task_and_a_late_one_shortens_nothing(queue: Queue, world: World) -> None:
+def test_a_heartbeat_extends_a_lease_and_never_shortens_it(queue: Queue, world: World) -> None:
     queue.created()
     task = queue.claimed()
     world.clock.pass_(30)
@@ -110,7 +108,7 @@ def test_a_failed_attempt_is_followed_by_another_after_a_growing_pause(queue: Qu
     assert queue.nothing_due()
 
 
-def test_who_fails_a_task_may_say_when_it_is_due_again(queue: Queue, world: World) -> None:
+def test_a_failure_may_say_when_the_task_is_due_again(queue: Queue, world: World) -> None:
     queue.created()
     queue.fail(queue.claimed(), retryInSeconds=3)
     world.clock.pass_(2.999)
@@ -119,7 +117,7 @@ def test_who_fails_a_task_may_say_when_it_is_due_again(queue: Queue, world: Worl
     assert queue.claimed()["attempts"] == 2
 
 
-def test_the_same_failure_again_is_a_success_until_somebody_has_the_task(queue: Queue, world: World) -> None:
+def test_the_same_failure_again_is_a_success_until_the_task_is_claimed(queue: Queue, world: World) -> None:
     queue.created()
     task = queue.claimed()
     first = queue.fail(task)
@@ -133,7 +131,7 @@ def test_the_same_failure_again_is_a_success_until_somebody_has_the_task(queue: 
     assert queue.read(task["taskId"]) == successor
 
 
-def test_a_failure_of_the_last_attempt_again_is_a_success(queue: Queue, world: World) -> None:
+def test_the_last_failure_can_be_replayed(queue: Queue, world: World) -> None:
     task = worn_out(queue, world.clock.pass_)
     first = queue.fail(task)
     assert first.json["status"] == "failed"
@@ -141,7 +139,7 @@ def test_a_failure_of_the_last_attempt_again_is_a_success(queue: Queue, world: W
     assert queue.complete(task).slug == "idempotency-mismatch"
 
 
-def test_a_last_attempt_that_dies_is_failed_by_whoever_meets_it(queue: Queue, world: World) -> None:
+def test_a_claim_writes_the_failure_of_a_last_attempt_that_expired(queue: Queue, world: World) -> None:
     task = worn_out(queue, world.clock.pass_)
     world.clock.pass_(OVER - 0.001)
     assert queue.read(task["taskId"])["status"] == "claimed"
@@ -153,7 +151,7 @@ def test_a_last_attempt_that_dies_is_failed_by_whoever_meets_it(queue: Queue, wo
         assert late.slug == "fenced"
 
 
-def test_a_last_attempt_that_dies_is_failed_to_who_reads_it(queue: Queue, world: World) -> None:
+def test_a_last_attempt_that_expired_reads_as_failed(queue: Queue, world: World) -> None:
     task = worn_out(queue, world.clock.pass_)
     world.clock.pass_(OVER)
     shown = queue.read(task["taskId"])
@@ -163,7 +161,7 @@ def test_a_last_attempt_that_dies_is_failed_to_who_reads_it(queue: Queue, world:
     assert queue.complete(task).slug == "fenced"
 
 
-def test_a_task_fails_at_its_deadline_unless_somebody_is_at_it(queue: Queue, world: World) -> None:
+def test_a_task_fails_at_its_deadline_unless_its_lease_is_running(queue: Queue, world: World) -> None:
     deadline = "2027-01-15T08:00:30.500Z"
     waiting = queue.created("waiting", deadline=deadline, dueAt=deadline)
     queue.created("held", deadline=deadline)
@@ -174,7 +172,9 @@ def test_a_task_fails_at_its_deadline_unless_somebody_is_at_it(queue: Queue, wor
     assert queue.complete(held).status == 200
 
 
-def test_a_task_whose_worker_died_past_its_deadline_is_not_begun_again(queue: Queue, world: World) -> None:
+def test_a_task_whose_lease_expired_past_its_deadline_is_not_claimed_again(
+    queue: Queue, world: World
+) -> None:
     task_id = queue.created(deadline="2027-01-15T08:00:30.500Z")
     queue.claimed()
     world.clock.pass_(OVER)

@@ -1,4 +1,4 @@
-"""Tasks made over the API: once under a key, of a session or of none, and of one tenant."""
+"""Tasks created over the API: with and without a key, with and without a session."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.support.world import World
 NOW = "2027-01-15T08:00:00.500Z"
 
 
-def test_a_new_task_is_answered_whole(queue: Queue) -> None:
+def test_a_new_task_is_returned_in_full(queue: Queue) -> None:
     answer = queue.create(NUMBERS)
     assert answer.status == 201
     assert answer.json == {
@@ -44,7 +44,7 @@ def test_a_new_task_is_answered_whole(queue: Queue) -> None:
     assert queue.read(answer.json["taskId"], subject="bob") == answer.json
 
 
-def test_a_key_makes_a_task_once(queue: Queue, api: InProcessApi, world: World) -> None:
+def test_a_task_under_a_key_is_created_once(queue: Queue, api: InProcessApi, world: World) -> None:
     key = {"Idempotency-Key": "k"}
     first = queue.create(NUMBERS, headers=key)
     assert api.counts() == {Metric.SERVED: 1, Metric.TASKS_CREATED: 1}
@@ -60,7 +60,9 @@ def test_a_key_makes_a_task_once(queue: Queue, api: InProcessApi, world: World) 
     assert queue.create(NUMBERS, headers=key, subject="bob").json["taskId"] != first.json["taskId"]
 
 
-def test_a_key_is_known_also_when_the_session_of_its_task_has_ended(queue: Queue, api: InProcessApi) -> None:
+def test_a_create_under_a_key_is_replayed_after_the_session_has_ended(
+    queue: Queue, api: InProcessApi
+) -> None:
     key = {"Idempotency-Key": "k"}
     session_id = api.open()
     first = queue.create(headers=key, sessionId=session_id)
@@ -72,7 +74,7 @@ def test_a_key_is_known_also_when_the_session_of_its_task_has_ended(queue: Queue
     assert unknown.slug == "session-not-found"
 
 
-def test_a_task_of_a_session_is_of_the_callers_own_living_one(
+def test_a_task_may_name_only_a_living_session_of_the_callers(
     queue: Queue, api: InProcessApi, world: World
 ) -> None:
     session_id = api.open(idleTimeout=100)
@@ -113,7 +115,7 @@ def test_a_task_of_a_session_is_of_the_callers_own_living_one(
         {"surprise": 1},
     ],
 )
-def test_a_task_that_is_none_is_refused(queue: Queue, world: World, body: dict[str, Any]) -> None:
+def test_an_invalid_task_is_refused(queue: Queue, world: World, body: dict[str, Any]) -> None:
     answer = queue.create(**body)
     assert (answer.status, answer.slug) == (400, "invalid-request")
     assert world.memory.tasks == {}
@@ -127,7 +129,7 @@ def test_a_task_without_its_parts_is_refused(api: InProcessApi, missing: str) ->
 
 
 @pytest.mark.parametrize("step", ["", "/heartbeat", "/complete", "/fail", "/cancel", "/decide"])
-def test_another_tenants_task_is_as_one_that_never_was(queue: Queue, step: str) -> None:
+def test_another_tenants_task_is_not_found(queue: Queue, step: str) -> None:
     bodies: dict[str, Any] = {
         "/heartbeat": {"fence": 1, "leaseSeconds": 1},
         "/complete": {"fence": 1, "result": 1},
@@ -146,7 +148,7 @@ def test_another_tenants_task_is_as_one_that_never_was(queue: Queue, step: str) 
     assert queue.api.call(method, f"/tasks/mine{step}", bodies.get(step)).status == 400
 
 
-def test_a_payload_leaves_room_for_what_comes_of_it(queue: Queue) -> None:
+def test_a_payload_leaves_room_for_the_outcome(queue: Queue) -> None:
     most = "x" * (INLINE_LIMIT - OUTCOME_ROOM - 2)
     assert queue.create(most + "x").status == 413
     task_id = queue.created(most)
@@ -164,7 +166,7 @@ def test_a_payload_leaves_room_for_what_comes_of_it(queue: Queue) -> None:
         ({"sessionId": "nope"}, "$.sessionId"),
     ],
 )
-def test_times_and_sessions_that_cannot_be_are_refused_where_they_stand(
+def test_invalid_times_and_sessions_are_refused_with_their_paths(
     queue: Queue, body: dict[str, Any], path: str
 ) -> None:
     refused = queue.create(1, **body)

@@ -1,4 +1,4 @@
-"""Tasks that a tool call brings as it ends."""
+"""Tasks created with the completion of a tool call."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.support.samples import SESSION_ID
 from tests.support.session_calls import INPUT, Session
 
 
-def test_tasks_are_there_with_the_completion_that_names_them_and_once(session: Session) -> None:
+def test_tasks_are_created_with_the_completion_that_names_them_and_once(session: Session) -> None:
     fence = session.fence()
     tasks = [{"queue": "mail", "payload": INPUT}, {"queue": "boss", "payload": 1, "kind": "approval"}]
     done = session.complete(fence, tasks=tasks)
@@ -42,7 +42,7 @@ def test_a_completion_that_is_refused_creates_no_task(session: Session) -> None:
         ({"queue": "q", "payload": 1, "sessionId": SESSION_ID}, "$.tasks[1].sessionId"),
     ],
 )
-def test_a_task_that_cannot_go_with_a_call_is_refused_by_its_place(
+def test_a_task_that_cannot_be_created_with_a_call_is_refused_with_its_path(
     session: Session, task: dict[str, Any], path: str
 ) -> None:
     fence = session.fence()
@@ -51,7 +51,7 @@ def test_a_task_that_cannot_go_with_a_call_is_refused_by_its_place(
     assert session.api.world.memory.tasks == {}
 
 
-def test_a_call_brings_no_more_tasks_than_one_transaction_takes(session: Session) -> None:
+def test_a_call_creates_no_more_tasks_than_fit_in_one_transaction(session: Session) -> None:
     fence = session.fence()
     tasks = [{"queue": "q", "payload": number} for number in range(26)]
     assert session.complete(fence, tasks=tasks).status == 400

@@ -29,7 +29,7 @@ def gauges(printed: str) -> list[Any]:
     return [json.loads(line) for line in printed.splitlines() if '"_aws"' in line]
 
 
-def test_a_run_tells_a_gauge_for_each_status_and_ends_in_time(
+def test_a_run_publishes_a_gauge_for_each_status_and_sets_its_deadline(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for _ in range(2):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from audit_consumer.records import decoded
+from audit_consumer.records import decode_record
 from session_store.domain.differences import Difference, Exposure, Operation
 from session_store.domain.json_values import encode
 from session_store.domain.page import PageRequest
@@ -76,7 +76,7 @@ def consumer(memory: Memory, sent: Sent) -> StreamConsumer:
 
 
 def consume(consumer: StreamConsumer, record: Mapping[str, Any]) -> None:
-    consumer.consume(decoded(record))
+    consumer.consume(decode_record(record))
 
 
 def test_a_change_is_audited_with_who_what_and_when(consumer: StreamConsumer, memory: Memory) -> None:

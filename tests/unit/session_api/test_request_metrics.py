@@ -1,14 +1,14 @@
-"""What a request is counted as: each thing done once, and nothing of what it held."""
+"""The metrics of a request: every effect is counted once, and no content appears."""
 
 import json
 from typing import Any
 
 import pytest
 
-from session_api import counting
-from session_api.counting import OF_PROBLEMS
+from session_api import request_metrics
 from session_api.operations import OPERATIONS
 from session_api.problems import PROBLEMS
+from session_api.request_metrics import PROBLEM_METRICS
 from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
 from session_store.metric_names import Metric, Property
 from session_store.storage.memory.sessions import MemorySessions
@@ -17,6 +17,7 @@ from tests.support.functions import load
 from tests.support.gateway import rest_event
 from tests.support.lambda_context import Context
 from tests.support.samples import NOW_MS, SESSION_ID
+from tests.support.task_calls import Queue
 from tests.support.world import World
 
 CALL = {"toolName": "t", "input": 1, "output": 2, "durationMs": 5}
@@ -43,7 +44,7 @@ def session_id(api: InProcessApi) -> str:
     return opened
 
 
-def test_what_an_operation_counts_is_said_where_it_is_declared() -> None:
+def test_operations_declare_what_they_count() -> None:
     assert {each.name: each.counts for each in OPERATIONS if each.counts is not None} == COUNTED
 
 
@@ -67,9 +68,7 @@ def test_messages_are_counted_when_they_are_new_and_as_replays_when_they_are_not
     assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 2}
 
 
-def test_what_is_done_under_a_key_is_counted_once_and_then_as_a_replay(
-    api: InProcessApi, session_id: str
-) -> None:
+def test_a_write_under_a_key_is_counted_once_and_then_as_a_replay(api: InProcessApi, session_id: str) -> None:
     key = {"Idempotency-Key": "k"}
     api.call("POST", "/sessions", {}, headers=key)
     assert api.counts() == {Metric.SERVED: 1, Metric.SESSIONS_CREATED: 1}
@@ -102,6 +101,18 @@ def test_a_tool_call_is_counted_once_and_then_as_a_replay(api: InProcessApi, ses
     assert api.counts() == {Metric.REFUSED: 1, Metric.CONFLICTS: 1}
 
 
+def test_a_failed_attempt_at_a_task_is_counted_as_a_replay_when_it_is_sent_again(
+    api: InProcessApi, queue: Queue
+) -> None:
+    queue.created()
+    task = queue.claimed()
+    api.counts()
+    queue.fail(task)
+    assert api.counts() == {Metric.SERVED: 1}
+    queue.fail(task)
+    assert api.counts() == {Metric.SERVED: 1, Metric.REPLAYS: 1}
+
+
 def test_each_kind_of_conflict_is_counted(api: InProcessApi, session_id: str) -> None:
     path = f"/sessions/{session_id}"
     (minted,) = api.call("POST", f"{path}/context", {"messages": [{"content": "a"}]}).json["items"]
@@ -125,7 +136,7 @@ def test_each_kind_of_conflict_is_counted(api: InProcessApi, session_id: str) ->
     ("error", "metric"),
     [(ThrottledError(), Metric.THROTTLED), (OutcomeUnknownError(), Metric.OUTCOME_UNKNOWN)],
 )
-def test_a_busy_database_and_a_lost_answer_are_counted(
+def test_throttling_and_a_lost_response_are_counted(
     api: InProcessApi, monkeypatch: pytest.MonkeyPatch, error: StoreError, metric: Metric
 ) -> None:
     def fail(*_: object) -> None:
@@ -136,9 +147,7 @@ def test_a_busy_database_and_a_lost_answer_are_counted(
     assert api.counts() == {Metric.REFUSED: 1, metric: 1}
 
 
-def test_reading_writing_state_and_refusing_are_counted_as_such_alone(
-    api: InProcessApi, session_id: str
-) -> None:
+def test_reads_state_writes_and_refusals_add_to_no_other_metric(api: InProcessApi, session_id: str) -> None:
     api.call("GET", f"/sessions/{session_id}")
     api.call("PATCH", f"/sessions/{session_id}/state", {"set": {"a": 1}})
     assert api.counts() == {Metric.SERVED: 2}
@@ -149,7 +158,7 @@ def test_reading_writing_state_and_refusing_are_counted_as_such_alone(
 
 @pytest.mark.parametrize("written", ["ascii", "\u00e4\u00f6\u00fc\u4f1a\U0001f511"])
 @pytest.mark.parametrize(("beyond", "large"), [(0, {Metric.LARGE_SESSION: 1}), (-1, {})])
-def test_a_session_is_large_from_so_many_encoded_bytes_on(
+def test_a_session_is_large_from_the_threshold_of_encoded_bytes(
     api: InProcessApi,
     monkeypatch: pytest.MonkeyPatch,
     written: str,
@@ -159,13 +168,13 @@ def test_a_session_is_large_from_so_many_encoded_bytes_on(
     session_id = api.open(state={"a": written})
     size = len(api.call("GET", f"/sessions/{session_id}").text.encode())
     api.counts()
-    monkeypatch.setattr(counting, "LARGE_SESSION", size - beyond)
+    monkeypatch.setattr(request_metrics, "LARGE_SESSION_BYTES", size - beyond)
     api.call("GET", f"/sessions/{session_id}")
     assert api.counts() == {Metric.SERVED: 1, **large}
 
 
 def test_only_problems_that_are_declared_are_counted_beside_refused() -> None:
-    assert set(OF_PROBLEMS) <= set(PROBLEMS.values())
+    assert set(PROBLEM_METRICS) <= set(PROBLEMS.values())
 
 
 def emitted(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -199,7 +208,7 @@ def test_a_later_request_is_one_line_that_says_operation_status_and_time(
         store=world.store,
         settings=module.settings,
         logger=module.logger,
-        counting=module.resolver.counting,
+        request_metrics=module.resolver.request_metrics,
         monotonic=lambda: next(ticks),
     )
     monkeypatch.setattr(module, "app", resolver.build())
