@@ -31,7 +31,7 @@ from local.loopback import free_port
 KEY_BYTES: Final = 2 + len("session#use1-") + 32 + 2 + len("context#") + 36
 """Names and values of the two key attributes of a message; those of the other items are no longer."""
 
-NO_ITEM: Final = frozenset({"touch_session", "delete_session", "health"})
+NO_ITEM: Final = frozenset({"touch_session", "delete_session", "get_health"})
 """What keeps nothing, or takes something away: a deletion writes the item that goes, and is judged apart."""
 
 EVENTUAL: Final = frozenset({"list_audit", "list_sessions", "list_expiring"})

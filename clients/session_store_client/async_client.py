@@ -18,9 +18,9 @@ from session_store_client import (
 )
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
-from session_store_client.calls import Call, following
+from session_store_client.calls import Call, next_page
 from session_store_client.exchanges import Event, Pause, Retries, Setting, Step, exchange
-from session_store_client.methods import async_lists, async_sends
+from session_store_client.methods import async_call_method, async_list_method
 from session_store_client.subjects import checked_subject
 from session_store_client.transport import checked_url, lost, options, prepared, received
 
@@ -95,14 +95,14 @@ class AsyncClient:
             answer: AnswerT = end.value
             return answer
 
-    async def items(self, first: Call[Page[ItemT]], /) -> AsyncIterator[ItemT]:
+    async def iterate(self, first: Call[Page[ItemT]], /) -> AsyncIterator[ItemT]:
         """All items of a list that begins with this page."""
         call: Call[Page[ItemT]] | None = first
         while call is not None:
             page = await self.send(call)
             for item in page.items:
                 yield item
-            call = None if page.next_cursor is None else following(call, page.next_cursor)
+            call = None if page.next_cursor is None else next_page(call, page.next_cursor)
 
     async def _done(self, step: Step) -> Event:
         if isinstance(step, Pause):
@@ -115,48 +115,48 @@ class AsyncClient:
         except httpx.RequestError as error:
             return lost(error)
 
-    create = async_sends(session_calls.create_session)
-    get = async_sends(session_calls.get_session)
-    sessions = async_lists(session_calls.list_sessions)
-    replace_state = async_sends(session_calls.replace_state)
-    change_state = async_sends(session_calls.change_state)
-    move = async_sends(session_calls.move_session)
-    touch = async_sends(session_calls.touch_session)
-    delete = async_sends(session_calls.delete_session)
-    append = async_sends(child_calls.append_messages)
-    messages = async_lists(child_calls.list_messages)
-    add_checkpoint = async_sends(checkpoint_calls.add_checkpoint)
-    checkpoints = async_lists(checkpoint_calls.list_checkpoints)
-    latest_checkpoint = async_sends(checkpoint_calls.get_latest_checkpoint)
-    checkpoint = async_sends(checkpoint_calls.get_checkpoint)
-    record_tool_call = async_sends(child_calls.record_tool_call)
-    tool_call = async_sends(child_calls.get_tool_call)
-    tool_calls = async_lists(child_calls.list_tool_calls)
-    begin_tool_call = async_sends(claim_calls.begin_tool_call)
-    complete_tool_call = async_sends(claim_calls.complete_tool_call)
-    fail_tool_call = async_sends(claim_calls.fail_tool_call)
-    extend_tool_call = async_sends(claim_calls.extend_tool_call)
-    reconcile_tool_call = async_sends(claim_calls.reconcile_tool_call)
-    recovery = async_sends(claim_calls.get_recovery)
-    begin_claim = async_sends(claim_calls.begin_claim)
-    claim = async_sends(claim_calls.get_claim)
-    complete_claim = async_sends(claim_calls.complete_claim)
-    fail_claim = async_sends(claim_calls.fail_claim)
-    extend_claim = async_sends(claim_calls.extend_claim)
-    reconcile_claim = async_sends(claim_calls.reconcile_claim)
-    create_task = async_sends(task_calls.create_task)
-    tasks = async_lists(task_calls.list_tasks)
-    task = async_sends(task_calls.get_task)
-    claim_tasks = async_sends(task_calls.claim_tasks)
-    extend_task = async_sends(task_calls.extend_task)
-    complete_task = async_sends(task_calls.complete_task)
-    fail_task = async_sends(task_calls.fail_task)
-    cancel_task = async_sends(task_calls.cancel_task)
-    decide_task = async_sends(task_calls.decide_task)
-    history = async_sends(child_calls.get_history)
-    audit = async_lists(child_calls.list_audit)
-    expiring = async_lists(operator_calls.list_expiring)
-    drain = async_sends(operator_calls.drain_sessions)
-    dead_letters = async_sends(operator_calls.list_dead_letters)
-    redrive = async_sends(operator_calls.redrive_dead_letters)
-    health = async_sends(operator_calls.health)
+    create_session = async_call_method(session_calls.create_session)
+    get_session = async_call_method(session_calls.get_session)
+    list_sessions = async_list_method(session_calls.list_sessions)
+    replace_state = async_call_method(session_calls.replace_state)
+    change_state = async_call_method(session_calls.change_state)
+    move_session = async_call_method(session_calls.move_session)
+    touch_session = async_call_method(session_calls.touch_session)
+    delete_session = async_call_method(session_calls.delete_session)
+    append_messages = async_call_method(child_calls.append_messages)
+    list_messages = async_list_method(child_calls.list_messages)
+    add_checkpoint = async_call_method(checkpoint_calls.add_checkpoint)
+    list_checkpoints = async_list_method(checkpoint_calls.list_checkpoints)
+    get_latest_checkpoint = async_call_method(checkpoint_calls.get_latest_checkpoint)
+    get_checkpoint = async_call_method(checkpoint_calls.get_checkpoint)
+    record_tool_call = async_call_method(child_calls.record_tool_call)
+    get_tool_call = async_call_method(child_calls.get_tool_call)
+    list_tool_calls = async_list_method(child_calls.list_tool_calls)
+    begin_tool_call = async_call_method(claim_calls.begin_tool_call)
+    complete_tool_call = async_call_method(claim_calls.complete_tool_call)
+    fail_tool_call = async_call_method(claim_calls.fail_tool_call)
+    extend_tool_call = async_call_method(claim_calls.extend_tool_call)
+    reconcile_tool_call = async_call_method(claim_calls.reconcile_tool_call)
+    get_recovery = async_call_method(claim_calls.get_recovery)
+    begin_claim = async_call_method(claim_calls.begin_claim)
+    get_claim = async_call_method(claim_calls.get_claim)
+    complete_claim = async_call_method(claim_calls.complete_claim)
+    fail_claim = async_call_method(claim_calls.fail_claim)
+    extend_claim = async_call_method(claim_calls.extend_claim)
+    reconcile_claim = async_call_method(claim_calls.reconcile_claim)
+    create_task = async_call_method(task_calls.create_task)
+    list_tasks = async_list_method(task_calls.list_tasks)
+    get_task = async_call_method(task_calls.get_task)
+    claim_tasks = async_call_method(task_calls.claim_tasks)
+    extend_task = async_call_method(task_calls.extend_task)
+    complete_task = async_call_method(task_calls.complete_task)
+    fail_task = async_call_method(task_calls.fail_task)
+    cancel_task = async_call_method(task_calls.cancel_task)
+    decide_task = async_call_method(task_calls.decide_task)
+    get_history = async_call_method(child_calls.get_history)
+    list_audit = async_list_method(child_calls.list_audit)
+    list_expiring = async_list_method(operator_calls.list_expiring)
+    drain_sessions = async_call_method(operator_calls.drain_sessions)
+    list_dead_letters = async_call_method(operator_calls.list_dead_letters)
+    redrive_dead_letters = async_call_method(operator_calls.redrive_dead_letters)
+    get_health = async_call_method(operator_calls.get_health)

@@ -50,7 +50,7 @@ class Call(Generic[AnswerT]):
         return f"{self.path}?{urlencode(self.query, quote_via=quote)}" if self.query else self.path
 
 
-def following(call: "Call[PageT]", cursor: str) -> "Call[PageT]":
+def next_page(call: "Call[PageT]", cursor: str) -> "Call[PageT]":
     """The call for the page after the one that named ``cursor``."""
     return replace(call, query={**call.query, "cursor": cursor})
 

@@ -17,9 +17,9 @@ from session_store_client import (
 )
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
-from session_store_client.calls import Call, following
+from session_store_client.calls import Call, next_page
 from session_store_client.exchanges import Event, Pause, Retries, Setting, Step, exchange
-from session_store_client.methods import lists, sends
+from session_store_client.methods import call_method, list_method
 from session_store_client.subjects import checked_subject
 from session_store_client.transport import checked_url, lost, options, prepared, received
 
@@ -94,13 +94,13 @@ class Client:
             answer: AnswerT = end.value
             return answer
 
-    def items(self, first: Call[Page[ItemT]], /) -> Iterator[ItemT]:
+    def iterate(self, first: Call[Page[ItemT]], /) -> Iterator[ItemT]:
         """All items of a list that begins with this page."""
         call: Call[Page[ItemT]] | None = first
         while call is not None:
             page = self.send(call)
             yield from page.items
-            call = None if page.next_cursor is None else following(call, page.next_cursor)
+            call = None if page.next_cursor is None else next_page(call, page.next_cursor)
 
     def _done(self, step: Step) -> Event:
         if isinstance(step, Pause):
@@ -112,48 +112,48 @@ class Client:
         except httpx.RequestError as error:
             return lost(error)
 
-    create = sends(session_calls.create_session)
-    get = sends(session_calls.get_session)
-    sessions = lists(session_calls.list_sessions)
-    replace_state = sends(session_calls.replace_state)
-    change_state = sends(session_calls.change_state)
-    move = sends(session_calls.move_session)
-    touch = sends(session_calls.touch_session)
-    delete = sends(session_calls.delete_session)
-    append = sends(child_calls.append_messages)
-    messages = lists(child_calls.list_messages)
-    add_checkpoint = sends(checkpoint_calls.add_checkpoint)
-    checkpoints = lists(checkpoint_calls.list_checkpoints)
-    latest_checkpoint = sends(checkpoint_calls.get_latest_checkpoint)
-    checkpoint = sends(checkpoint_calls.get_checkpoint)
-    record_tool_call = sends(child_calls.record_tool_call)
-    tool_call = sends(child_calls.get_tool_call)
-    tool_calls = lists(child_calls.list_tool_calls)
-    begin_tool_call = sends(claim_calls.begin_tool_call)
-    complete_tool_call = sends(claim_calls.complete_tool_call)
-    fail_tool_call = sends(claim_calls.fail_tool_call)
-    extend_tool_call = sends(claim_calls.extend_tool_call)
-    reconcile_tool_call = sends(claim_calls.reconcile_tool_call)
-    recovery = sends(claim_calls.get_recovery)
-    begin_claim = sends(claim_calls.begin_claim)
-    claim = sends(claim_calls.get_claim)
-    complete_claim = sends(claim_calls.complete_claim)
-    fail_claim = sends(claim_calls.fail_claim)
-    extend_claim = sends(claim_calls.extend_claim)
-    reconcile_claim = sends(claim_calls.reconcile_claim)
-    create_task = sends(task_calls.create_task)
-    tasks = lists(task_calls.list_tasks)
-    task = sends(task_calls.get_task)
-    claim_tasks = sends(task_calls.claim_tasks)
-    extend_task = sends(task_calls.extend_task)
-    complete_task = sends(task_calls.complete_task)
-    fail_task = sends(task_calls.fail_task)
-    cancel_task = sends(task_calls.cancel_task)
-    decide_task = sends(task_calls.decide_task)
-    history = sends(child_calls.get_history)
-    audit = lists(child_calls.list_audit)
-    expiring = lists(operator_calls.list_expiring)
-    drain = sends(operator_calls.drain_sessions)
-    dead_letters = sends(operator_calls.list_dead_letters)
-    redrive = sends(operator_calls.redrive_dead_letters)
-    health = sends(operator_calls.health)
+    create_session = call_method(session_calls.create_session)
+    get_session = call_method(session_calls.get_session)
+    list_sessions = list_method(session_calls.list_sessions)
+    replace_state = call_method(session_calls.replace_state)
+    change_state = call_method(session_calls.change_state)
+    move_session = call_method(session_calls.move_session)
+    touch_session = call_method(session_calls.touch_session)
+    delete_session = call_method(session_calls.delete_session)
+    append_messages = call_method(child_calls.append_messages)
+    list_messages = list_method(child_calls.list_messages)
+    add_checkpoint = call_method(checkpoint_calls.add_checkpoint)
+    list_checkpoints = list_method(checkpoint_calls.list_checkpoints)
+    get_latest_checkpoint = call_method(checkpoint_calls.get_latest_checkpoint)
+    get_checkpoint = call_method(checkpoint_calls.get_checkpoint)
+    record_tool_call = call_method(child_calls.record_tool_call)
+    get_tool_call = call_method(child_calls.get_tool_call)
+    list_tool_calls = list_method(child_calls.list_tool_calls)
+    begin_tool_call = call_method(claim_calls.begin_tool_call)
+    complete_tool_call = call_method(claim_calls.complete_tool_call)
+    fail_tool_call = call_method(claim_calls.fail_tool_call)
+    extend_tool_call = call_method(claim_calls.extend_tool_call)
+    reconcile_tool_call = call_method(claim_calls.reconcile_tool_call)
+    get_recovery = call_method(claim_calls.get_recovery)
+    begin_claim = call_method(claim_calls.begin_claim)
+    get_claim = call_method(claim_calls.get_claim)
+    complete_claim = call_method(claim_calls.complete_claim)
+    fail_claim = call_method(claim_calls.fail_claim)
+    extend_claim = call_method(claim_calls.extend_claim)
+    reconcile_claim = call_method(claim_calls.reconcile_claim)
+    create_task = call_method(task_calls.create_task)
+    list_tasks = list_method(task_calls.list_tasks)
+    get_task = call_method(task_calls.get_task)
+    claim_tasks = call_method(task_calls.claim_tasks)
+    extend_task = call_method(task_calls.extend_task)
+    complete_task = call_method(task_calls.complete_task)
+    fail_task = call_method(task_calls.fail_task)
+    cancel_task = call_method(task_calls.cancel_task)
+    decide_task = call_method(task_calls.decide_task)
+    get_history = call_method(child_calls.get_history)
+    list_audit = list_method(child_calls.list_audit)
+    list_expiring = list_method(operator_calls.list_expiring)
+    drain_sessions = call_method(operator_calls.drain_sessions)
+    list_dead_letters = call_method(operator_calls.list_dead_letters)
+    redrive_dead_letters = call_method(operator_calls.redrive_dead_letters)
+    get_health = call_method(operator_calls.get_health)

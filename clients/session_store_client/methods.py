@@ -16,32 +16,32 @@ MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 class Sender(Protocol):
     def send(self, call: Call[AnswerT], /) -> AnswerT: ...
 
-    def items(self, first: Call[Page[ItemT]], /) -> Iterator[ItemT]: ...
+    def iterate(self, first: Call[Page[ItemT]], /) -> Iterator[ItemT]: ...
 
 
 class AsyncSender(Protocol):
     async def send(self, call: Call[AnswerT], /) -> AnswerT: ...
 
-    def items(self, first: Call[Page[ItemT]], /) -> AsyncIterator[ItemT]: ...
+    def iterate(self, first: Call[Page[ItemT]], /) -> AsyncIterator[ItemT]: ...
 
 
-def sends(make: Callable[P, Call[AnswerT]]) -> Callable[Concatenate[Sender, P], AnswerT]:
+def call_method(make: Callable[P, Call[AnswerT]]) -> Callable[Concatenate[Sender, P], AnswerT]:
     def method(self: Sender, /, *args: P.args, **kwargs: P.kwargs) -> AnswerT:
         return self.send(make(*args, **kwargs))
 
     return _described(method, make)
 
 
-def lists(make: Callable[P, Call[Page[ItemT]]]) -> Callable[Concatenate[Sender, P], Iterator[ItemT]]:
+def list_method(make: Callable[P, Call[Page[ItemT]]]) -> Callable[Concatenate[Sender, P], Iterator[ItemT]]:
     """All items, page by page, each page asked for when it is reached."""
 
     def method(self: Sender, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[ItemT]:
-        return self.items(make(*args, **kwargs))
+        return self.iterate(make(*args, **kwargs))
 
     return _described(method, make)
 
 
-def async_sends(
+def async_call_method(
     make: Callable[P, Call[AnswerT]],
 ) -> Callable[Concatenate[AsyncSender, P], Coroutine[Any, Any, AnswerT]]:
     async def method(self: AsyncSender, /, *args: P.args, **kwargs: P.kwargs) -> AnswerT:
@@ -50,13 +50,13 @@ def async_sends(
     return _described(method, make)
 
 
-def async_lists(
+def async_list_method(
     make: Callable[P, Call[Page[ItemT]]],
 ) -> Callable[Concatenate[AsyncSender, P], AsyncIterator[ItemT]]:
-    """As ``lists``."""
+    """As ``list_method``."""
 
     def method(self: AsyncSender, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[ItemT]:
-        return self.items(make(*args, **kwargs))
+        return self.iterate(make(*args, **kwargs))
 
     return _described(method, make)
 

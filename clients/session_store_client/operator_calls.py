@@ -39,15 +39,15 @@ def list_dead_letters(*, limit: int | None = None) -> Call[DeadLetters]:
     return read("/ops/dlq", DeadLetters, query=parameters(limit=limit))
 
 
-def redrive_dead_letters(*, queue: QueueName | None = None, most: int | None = None) -> Call[Redriven]:
-    """Do again what the letters tell of: of both queues unless one is named, ``most`` letters.
+def redrive_dead_letters(*, queue: QueueName | None = None, max_letters: int | None = None) -> Call[Redriven]:
+    """Do again what the letters tell of: of both queues unless one is named, ``max_letters`` letters.
 
     Not sent again after a lost answer, as ``drain_sessions``.
     """
-    body = given(queue=queue, max=most)
+    body = given(queue=queue, max=max_letters)
     return Call(method="POST", path="/ops/dlq/redrive", answer=Redriven, body=body, repeat=Repeat.NEVER)
 
 
-def health() -> Call[Health]:
+def get_health() -> Call[Health]:
     """Whether the API answers. It needs no caller."""
     return read("/health", Health)

@@ -60,13 +60,13 @@ def get_task(task_id: str) -> Call[Task]:
     return read(task_path(task_id), Task)
 
 
-def claim_tasks(*, queue: str, lease_seconds: int, most: int | None = None) -> Call[ClaimedTasks]:
-    """Take up to ``most`` tasks that are due, one where it is not given; none may be.
+def claim_tasks(*, queue: str, lease_seconds: int, max_tasks: int | None = None) -> Call[ClaimedTasks]:
+    """Take up to ``max_tasks`` tasks that are due, one where it is not given; none may be.
 
     Not sent again after a lost answer: it would take others. What the lost one took is due again when its
     lease is over.
     """
-    body = {"queue": queue, "leaseSeconds": lease_seconds, **given(max=most)}
+    body = {"queue": queue, "leaseSeconds": lease_seconds, **given(max=max_tasks)}
     return Call(method="POST", path="/tasks/claim", answer=ClaimedTasks, body=body, repeat=Repeat.NEVER)
 
 

@@ -41,8 +41,8 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 def test_ls_lists_the_callers_sessions(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second = client.create().session_id, client.create().session_id
-    client.move(second, "active")
+    first, second = client.create_session().session_id, client.create_session().session_id
+    client.move_session(second, "active")
     code, out, err = run(capsys, "ls")
     lines = out.splitlines()
     assert (code, err) == (0, "")
@@ -61,7 +61,7 @@ def test_ls_says_that_there_is_nothing(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_json_is_what_the_api_answers(way: Way, client: Client, capsys: pytest.CaptureFixture[str]) -> None:
-    session_id = client.create(state={"n": 0.1, "big": 12345678901234567890123}).session_id
+    session_id = client.create_session(state={"n": 0.1, "big": 12345678901234567890123}).session_id
     listed = way.api.call("GET", "/sessions").json["items"]
     assert [json.loads(line) for line in run(capsys, "ls", "--json")[1].splitlines()] == listed
     code, out, _ = run(capsys, "show", session_id, "--json")
@@ -73,7 +73,7 @@ def test_json_is_what_the_api_answers(way: Way, client: Client, capsys: pytest.C
 def test_show_names_every_member_and_obeys_no_control_character(
     client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session_id = client.create(state={"a": "\x1b[2J\x9b1A"}).session_id
+    session_id = client.create_session(state={"a": "\x1b[2J\x9b1A"}).session_id
     _, out, _ = run(capsys, "show", session_id)
     members = dict(line.split(maxsplit=1) for line in out.splitlines())
     assert members["sessionId"] == session_id
@@ -83,8 +83,8 @@ def test_show_names_every_member_and_obeys_no_control_character(
 
 
 def test_expiring_lists_what_ends_soon(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
-    session_id = client.create(idle_timeout=10).session_id
-    client.move(session_id, "active")
+    session_id = client.create_session(idle_timeout=10).session_id
+    client.move_session(session_id, "active")
     code, out, _ = run(capsys, "expiring", "--within", "60")
     assert (code, out.splitlines()[1].split()[0]) == (0, session_id)
 
@@ -92,8 +92,8 @@ def test_expiring_lists_what_ends_soon(client: Client, capsys: pytest.CaptureFix
 def test_tail_shows_the_last_of_the_transcript_the_calls_and_the_audit_in_time_order(
     client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session_id = client.create().session_id
-    client.append(session_id, [f"m{number}" for number in range(25)])
+    session_id = client.create_session().session_id
+    client.append_messages(session_id, [f"m{number}" for number in range(25)])
     client.record_tool_call(session_id, "c1", tool_name="search", input={"q": 1}, output=2, duration_ms=1)
     code, out, err = run(capsys, "tail", session_id, "--for", "0", "--last", "100")
     assert code == 0
@@ -111,15 +111,15 @@ def test_tail_shows_the_last_of_the_transcript_the_calls_and_the_audit_in_time_o
 def test_tail_shows_what_comes_once_until_the_session_is_gone(
     client: Client, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session_id = client.create().session_id
+    session_id = client.create_session().session_id
     for start in range(0, 250, 25):
-        client.append(session_id, [f"m{number}" for number in range(start, start + 25)])
+        client.append_messages(session_id, [f"m{number}" for number in range(start, start + 25)])
     polls: Iterator[Callable[[], object]] = iter(
         [
-            lambda: client.append(session_id, ["new"]),
+            lambda: client.append_messages(session_id, ["new"]),
             lambda: None,
             lambda: client.record_tool_call(session_id, "c1", tool_name="t", input=1, duration_ms=1),
-            lambda: client.delete(session_id),
+            lambda: client.delete_session(session_id),
         ]
     )
     monkeypatch.setattr(time, "sleep", lambda _: next(polls)())
@@ -137,9 +137,9 @@ def test_tail_shows_what_comes_once_until_the_session_is_gone(
 def test_tail_reads_on_from_where_it_was(
     way: Way, client: Client, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session_id = client.create().session_id
+    session_id = client.create_session().session_id
     for start in range(0, 500, 25):
-        client.append(session_id, list(range(start, start + 25)))
+        client.append_messages(session_id, list(range(start, start + 25)))
     counted: list[int] = []
     polls = iter(range(2))
 
@@ -162,7 +162,7 @@ def test_ctrl_c_ends_tail_cleanly(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(time, "sleep", interrupted)
-    code, out, err = run(capsys, "tail", client.create().session_id)
+    code, out, err = run(capsys, "tail", client.create_session().session_id)
     assert (code, out) == (0, "")
     assert "Traceback" not in err
 

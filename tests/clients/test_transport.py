@@ -28,7 +28,7 @@ def failing_once(error: httpx.RequestError) -> Client:
     "kind", [httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError]
 )
 def test_what_never_left_is_sent_again(kind: type[httpx.RequestError]) -> None:
-    assert failing_once(kind("no way")).drain(within_seconds=60).moved == 1
+    assert failing_once(kind("no way")).drain_sessions(within_seconds=60).moved == 1
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_what_never_left_is_sent_again(kind: type[httpx.RequestError]) -> None:
 )
 def test_what_may_have_left_may_have_been_done(kind: type[httpx.RequestError]) -> None:
     with pytest.raises(OutcomeUnknownError):
-        failing_once(kind("lost")).drain(within_seconds=60)
+        failing_once(kind("lost")).drain_sessions(within_seconds=60)
 
 
 def test_an_attempt_waits_no_longer_than_it_may() -> None:
     server = Scripted(page([], None))
-    list(server.client(retries=Retries(attempt=7, deadline=60)).sessions())
+    list(server.client(retries=Retries(attempt=7, deadline=60)).list_sessions())
     assert server.requests[0].extensions["timeout"]["read"] == pytest.approx(7)
 
 
@@ -63,5 +63,5 @@ def test_whatever_is_sent_as_retry_after_is_seconds_to_wait(text: str, seconds: 
 
 def test_more_than_a_page_is_asked_for_by_pages(way: Way) -> None:
     client = Client(API, Bearer(TOKEN), subject="alice", transport=httpx.MockTransport(way))
-    made = {client.create().session_id for _ in range(101)}
-    assert {each.session_id for each in client.sessions(limit=100)} == made
+    made = {client.create_session().session_id for _ in range(101)}
+    assert {each.session_id for each in client.list_sessions(limit=100)} == made

@@ -61,19 +61,19 @@ def _failed(text: str, code: int) -> int:
 
 
 def _ls(client: Client, options: argparse.Namespace) -> None:
-    found = client.sessions(status=options.status, limit=min(options.limit, PAGE))
+    found = client.list_sessions(status=options.status, limit=min(options.limit, PAGE))
     _print_all(islice(found, options.limit), _summary, json=options.json)
 
 
 def _expiring(client: Client, options: argparse.Namespace) -> None:
-    found = client.expiring(
+    found = client.list_expiring(
         within_seconds=options.within, status=options.status, limit=min(options.limit, PAGE)
     )
     _print_all(islice(found, options.limit), _ending, json=options.json)
 
 
 def _show(client: Client, options: argparse.Namespace) -> None:
-    session = client.get(options.session_id)
+    session = client.get_session(options.session_id)
     print(as_json(session) if options.json else as_list(session))
 
 

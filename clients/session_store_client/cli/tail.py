@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from session_store_client import child_calls
 from session_store_client.answers import AuditEntry, Message, Page, ToolCall
-from session_store_client.calls import Call, following
+from session_store_client.calls import Call, next_page
 from session_store_client.cli.shown import as_json, printable
 from session_store_client.client import Client
 from session_store_client.errors import SessionNotFoundError
@@ -58,7 +58,7 @@ class Followed:
             items += page.items
             if page.next_cursor is None:
                 break
-            starts.append(following(starts[-1], page.next_cursor))
+            starts.append(next_page(starts[-1], page.next_cursor))
         fresh = [item for item in items if self.key(item) not in self._seen]
         self._starts, self._seen = starts[-2:], {self.key(item) for item in items}
         return [self.entry(item) for item in fresh]
