@@ -157,7 +157,7 @@ READS: Final = (
     Request("list_audit", "20 entries of the audit", "GET", f"{SESSION}/audit?limit=20"),
     Request("list_sessions", "list the caller's sessions", "GET", "/sessions?limit=20"),
     Request("list_expiring", "list sessions that end soon", "GET", "/ops/expiring"),
-    Request("health", "get_health", "GET", "/health"),
+    Request("get_health", "health", "GET", "/health"),
 )
 DELETE: Final = Request("delete_session", "delete a session without children", "DELETE", SESSION)
 DRAIN: Final = Request(
