@@ -1,4 +1,4 @@
-"""Calls as methods: each client has the parameters, types and words of the operation itself."""
+"""Client methods made of call functions: with their parameters, types and docstrings."""
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -25,46 +25,46 @@ class AsyncSender(Protocol):
     def iterate(self, first: Call[Page[ItemT]], /) -> AsyncIterator[ItemT]: ...
 
 
-def call_method(make: Callable[P, Call[AnswerT]]) -> Callable[Concatenate[Sender, P], AnswerT]:
+def call_method(build: Callable[P, Call[AnswerT]]) -> Callable[Concatenate[Sender, P], AnswerT]:
     def method(self: Sender, /, *args: P.args, **kwargs: P.kwargs) -> AnswerT:
-        return self.send(make(*args, **kwargs))
+        return self.send(build(*args, **kwargs))
 
-    return _described(method, make)
+    return _document(method, build)
 
 
-def list_method(make: Callable[P, Call[Page[ItemT]]]) -> Callable[Concatenate[Sender, P], Iterator[ItemT]]:
-    """All items, page by page, each page asked for when it is reached."""
+def list_method(build: Callable[P, Call[Page[ItemT]]]) -> Callable[Concatenate[Sender, P], Iterator[ItemT]]:
+    """Iterate over all items; a page is fetched when it is reached."""
 
     def method(self: Sender, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[ItemT]:
-        return self.iterate(make(*args, **kwargs))
+        return self.iterate(build(*args, **kwargs))
 
-    return _described(method, make)
+    return _document(method, build)
 
 
 def async_call_method(
-    make: Callable[P, Call[AnswerT]],
+    build: Callable[P, Call[AnswerT]],
 ) -> Callable[Concatenate[AsyncSender, P], Coroutine[Any, Any, AnswerT]]:
     async def method(self: AsyncSender, /, *args: P.args, **kwargs: P.kwargs) -> AnswerT:
-        return await self.send(make(*args, **kwargs))
+        return await self.send(build(*args, **kwargs))
 
-    return _described(method, make)
+    return _document(method, build)
 
 
 def async_list_method(
-    make: Callable[P, Call[Page[ItemT]]],
+    build: Callable[P, Call[Page[ItemT]]],
 ) -> Callable[Concatenate[AsyncSender, P], AsyncIterator[ItemT]]:
     """As ``list_method``."""
 
     def method(self: AsyncSender, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[ItemT]:
-        return self.iterate(make(*args, **kwargs))
+        return self.iterate(build(*args, **kwargs))
 
-    return _described(method, make)
+    return _document(method, build)
 
 
-def _described(method: MethodT, make: Callable[..., object]) -> MethodT:
-    signature = inspect.signature(make)
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    told = signature.replace(parameters=[own, *signature.parameters.values()])
-    vars(method).update(__signature__=told)
-    method.__doc__, method.__name__, method.__qualname__ = make.__doc__, make.__name__, make.__qualname__
+def _document(method: MethodT, build: Callable[..., object]) -> MethodT:
+    signature = inspect.signature(build)
+    receiver = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    own = signature.replace(parameters=[receiver, *signature.parameters.values()])
+    vars(method).update(__signature__=own)
+    method.__doc__, method.__name__, method.__qualname__ = build.__doc__, build.__name__, build.__qualname__
     return method

@@ -17,9 +17,10 @@ from local.emulator import ACCOUNT
 from session_store.domain.credential import secret_name
 from session_store.schema import Attribute, session_pk
 from session_store_client import Client
-from session_store_client.child_calls import append_messages, record_tool_call
 from session_store_client.errors import SessionNotFoundError
+from session_store_client.message_calls import append_messages
 from session_store_client.session_calls import change_state, create_session, get_session, move_session
+from session_store_client.tool_call_calls import record_tool_call
 
 IDLE_SECONDS: Final = 10
 PATIENCE: Final = 60.0

@@ -8,22 +8,24 @@ from local.demo.work import play_work
 from session_store_client import Client
 from session_store_client.answers import ToolCall
 from session_store_client.calls import Call
-from session_store_client.child_calls import append_messages, get_history, list_messages, record_tool_call
 from session_store_client.errors import (
     SessionClosedError,
     SessionNotFoundError,
     VersionConflictError,
 )
+from session_store_client.message_calls import append_messages, list_messages
 from session_store_client.operator_calls import list_expiring
 from session_store_client.session_calls import (
     change_state,
     create_session,
     delete_session,
+    get_history,
     get_session,
     move_session,
     replace_state,
     touch_session,
 )
+from session_store_client.tool_call_calls import record_tool_call
 
 CALLS: Final = (1, 2, 3)
 BOOKING: Final = "booking"

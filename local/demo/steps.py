@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 from session_store_client import Client, SessionStoreError
 from session_store_client.calls import Call
-from session_store_client.cli.shown import as_json
+from session_store_client.cli.output import as_json
 
 SHOWN: Final = 160
 AnswerT = TypeVar("AnswerT")

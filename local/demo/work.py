@@ -7,9 +7,10 @@ from session_store_client import Client
 from session_store_client.answers import BegunToolCall
 from session_store_client.calls import Call
 from session_store_client.checkpoint_calls import add_checkpoint, get_latest_checkpoint
-from session_store_client.claim_calls import begin_tool_call, complete_tool_call, get_recovery
 from session_store_client.errors import InProgressError
+from session_store_client.session_calls import get_recovery
 from session_store_client.task_calls import claim_tasks, complete_task, create_task
+from session_store_client.tool_call_calls import begin_tool_call, complete_tool_call
 
 BOOKING: Final = "booking"
 

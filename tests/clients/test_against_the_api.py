@@ -15,7 +15,7 @@ from tests.support.way import API, Way
 @pytest.fixture
 def client(way: Way) -> Client:
     transport = httpx.MockTransport(way)
-    return Client(API, Bearer("t"), subject="alice", transport=transport, retries=Retries(pause=0))
+    return Client(API, Bearer("t"), subject="alice", transport=transport, retries=Retries(pause_seconds=0))
 
 
 def test_a_whole_life_is_played(client: Client) -> None:
@@ -85,7 +85,7 @@ def test_a_checkpoint_is_added_once_whatever_answers_are_lost(way: Way, client: 
     assert client.get_checkpoint(session_id, first.checkpoint_id, namespace="a#b") == first
     with pytest.raises(errors.NotFoundError):
         client.get_latest_checkpoint(session_id)
-    with pytest.raises(ValueError, match="no checkpoint id"):
+    with pytest.raises(ValueError, match="not a checkpoint id"):
         client.get_checkpoint(session_id, "latest")
 
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from session_store_client import AsyncClient, Bearer, Client, Retries, SigV4, errors
-from session_store_client.transport import checked_url
+from session_store_client.transport import validated_url
 from tests.support.client_answers import (
     SESSION_ID,
     TOKEN,
@@ -120,7 +120,7 @@ def test_nothing_is_sent_where_others_could_read_it(url: str) -> None:
 
 
 def test_this_machine_may_be_reached_without_tls() -> None:
-    assert checked_url("http://127.0.0.1:4566/v1/") == "http://127.0.0.1:4566/v1"
+    assert validated_url("http://127.0.0.1:4566/v1/") == "http://127.0.0.1:4566/v1"
 
 
 def test_this_machine_is_reached_directly_whatever_proxies_are_configured(
@@ -136,9 +136,9 @@ def test_a_token_provider_is_asked_at_each_attempt() -> None:
     tokens = iter(["first", "second"])
     server = Scripted(lost(), ok())
     transport = httpx.MockTransport(server)
-    Client(URL, Bearer(lambda: next(tokens)), transport=transport, retries=Retries(pause=0)).get_session(
-        SESSION_ID
-    )
+    Client(
+        URL, Bearer(lambda: next(tokens)), transport=transport, retries=Retries(pause_seconds=0)
+    ).get_session(SESSION_ID)
     sent = [request.headers["authorization"] for request in server.requests]
     assert sent == ["Bearer first", "Bearer second"]
 
@@ -153,7 +153,7 @@ def test_neither_repr_nor_log_nor_error_shows_a_secret(
     caplog.set_level(logging.INFO, logger="botocore")
     caplog.set_level(logging.DEBUG)
     server = Scripted(lost(), problem(401, "unauthenticated"))
-    options = {"retries": Retries(pause=0), "transport": httpx.MockTransport(server)}
+    options = {"retries": Retries(pause_seconds=0), "transport": httpx.MockTransport(server)}
     client = Client(URL, authentication, **options)  # type: ignore[arg-type] # as given
     with pytest.raises(errors.UnauthenticatedError) as raised:
         client.get_session(SESSION_ID)
@@ -182,7 +182,7 @@ def test_the_awaited_client_sends_and_reads_the_same() -> None:
     client.delete_session(SESSION_ID)
 
     async def awaited() -> list[Any]:
-        options: dict[str, Any] = {"retries": Retries(pause=0)}
+        options: dict[str, Any] = {"retries": Retries(pause_seconds=0)}
         async with AsyncClient(URL, Bearer(TOKEN), transport=httpx.MockTransport(other), **options) as each:
             session = await each.get_session(SESSION_ID)
             messages = [message async for message in each.list_messages(SESSION_ID)]

@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from session_store_client import Bearer, Client, SigV4
-from session_store_client.cli import place
+from session_store_client.cli import connection
 from session_store_client.cli.command import main
-from session_store_client.cli.place import connect
+from session_store_client.cli.connection import connect
 from tests.support.client_answers import TOKEN
 from tests.support.way import API, Way
 
@@ -23,8 +23,8 @@ from tests.support.way import API, Way
 @pytest.fixture(autouse=True)
 def asked(monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
     """Every command asks the API in process."""
-    connected = functools.partial(Client, transport=httpx.MockTransport(way))
-    monkeypatch.setattr(place, "Client", connected)
+    in_process = functools.partial(Client, transport=httpx.MockTransport(way))
+    monkeypatch.setattr(connection, "Client", in_process)
     monkeypatch.setenv("SESSION_STORE_URL", API)
     monkeypatch.setenv("SESSION_STORE_TOKEN", TOKEN)
 
@@ -56,7 +56,7 @@ def test_ls_lists_the_callers_sessions(client: Client, capsys: pytest.CaptureFix
 
 
 def test_ls_says_that_there_is_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "ls") == (0, "nothing\n", "")
+    assert run(capsys, "ls") == (0, "none\n", "")
     assert run(capsys, "ls", "--json") == (0, "", "")
 
 
@@ -178,12 +178,12 @@ def test_a_session_that_is_not_there_is_told_with_the_place(capsys: pytest.Captu
 def test_what_cannot_be_asked_ends_with_2(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert run(capsys, "show", "..")[::2] == (2, f"error: {API}: '..' is no session id\n")
+    assert run(capsys, "show", "..")[::2] == (2, f"error: {API}: '..' is not a session id\n")
     code, _, err = run(capsys, "ls", "--local", str(tmp_path))
-    assert (code, "api-url cannot be read; `make run` starts one" in err) == (2, True)
+    assert (code, "api-url; start one with `make run`" in err) == (2, True)
     monkeypatch.delenv("SESSION_STORE_URL")
     code, _, err = run(capsys, "ls")
-    assert (code, "Give --url, set SESSION_STORE_URL, or --local" in err) == (2, True)
+    assert (code, "pass --url, set SESSION_STORE_URL, or pass --local" in err) == (2, True)
     code, _, err = run(capsys, "ls", "--url", "http://api.example.com")
     assert (code, "https" in err, TOKEN in err) == (2, True, False)
 
@@ -225,7 +225,7 @@ def test_the_local_stack_is_called_as_its_first_tenant_or_as_whoever_is_named(tm
             key,
             "us-east-1",
         )
-    with pytest.raises(place.PlaceError, match="no usable key of nobody"):
+    with pytest.raises(connection.ConnectionOptionsError, match="no usable key for the profile nobody"):
         connect(options(local=str(tmp_path), profile="nobody"), {})
     elsewhere = {"SESSION_STORE_TOKEN": "of production"}
     assert isinstance(connect(options(local=str(tmp_path)), elsewhere).authentication, SigV4)

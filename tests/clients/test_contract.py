@@ -14,12 +14,13 @@ from session_store_client import (
     AsyncClient,
     Client,
     checkpoint_calls,
-    child_calls,
     claim_calls,
     errors,
+    message_calls,
     operator_calls,
     session_calls,
     task_calls,
+    tool_call_calls,
 )
 from session_store_client.calls import IF_MATCH, MIN_VERSION, Call
 
@@ -31,7 +32,15 @@ OPERATIONS = {
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
-MODULES = (session_calls, child_calls, checkpoint_calls, claim_calls, task_calls, operator_calls)
+MODULES = (
+    session_calls,
+    message_calls,
+    tool_call_calls,
+    checkpoint_calls,
+    claim_calls,
+    task_calls,
+    operator_calls,
+)
 ARGUMENTS: Mapping[str, object] = {
     "session_id": "use1-a",
     "tool_call_id": "c1",
@@ -151,6 +160,12 @@ def test_every_operation_is_a_method_of_its_name_and_no_other_is(client: type) -
     assert methods == {function_of(name).__name__ for name in OPERATIONS}
 
 
+@pytest.mark.parametrize("operation_id", OPERATIONS)
+def test_every_method_says_what_it_does_and_whether_it_may_be_repeated(operation_id: str) -> None:
+    text = inspect.getdoc(function_of(operation_id)) or ""
+    assert re.search(r"[Ss]afe\s+to|[Rr]etried", text)
+
+
 def test_both_clients_have_the_same_methods() -> None:
     def described(client: type) -> dict[str, tuple[str, str | None]]:
         return {
@@ -240,7 +255,7 @@ def test_every_problem_of_the_document_is_an_exception() -> None:
     text = json.dumps(DOCUMENT["paths"])
     slugs = set(re.findall(r"`([a-z]+(?:-[a-z]+)*)`", " ".join(descriptions(DOCUMENT["paths"]))))
     assert "session-not-found" in slugs, text[:200]
-    assert slugs <= set(errors.OF_SLUG)
+    assert slugs <= set(errors.ERROR_BY_SLUG)
 
 
 def descriptions(paths: Mapping[str, Any]) -> list[str]:

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from session_store_client import (
     CredentialsError,
-    child_calls,
-    claim_calls,
     errors,
+    message_calls,
     operator_calls,
     session_calls,
+    tool_call_calls,
 )
 from session_store_client.calls import Call, Repeat
-from session_store_client.exchanges import Event, Retries
-from tests.support.client_answers import SESSION, SESSION_ID, Played, lost, ok, problem, setting
+from session_store_client.exchanges import Retries, StepResult
+from tests.support.client_answers import SESSION, SESSION_ID, Played, client_settings, lost, ok, problem
 
 GET = session_calls.get_session(SESSION_ID)
 CREATE = session_calls.create_session()
@@ -25,11 +25,11 @@ REPLACE = session_calls.replace_state(SESSION_ID, {"a": 1}, version=3)
 MOVE = session_calls.move_session(SESSION_ID, "active")
 TOUCH = session_calls.touch_session(SESSION_ID)
 DELETE = session_calls.delete_session(SESSION_ID)
-APPEND = child_calls.append_messages(SESSION_ID, ["hello"])
-RECORD = child_calls.record_tool_call(SESSION_ID, "c1", tool_name="t", input=None, duration_ms=1)
-BEGIN = claim_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
-BEAT = claim_calls.extend_tool_call(SESSION_ID, "c1", fence=1, lease_seconds=60)
-COMPLETE = claim_calls.complete_tool_call(SESSION_ID, "c1", fence=1, output=None)
+APPEND = message_calls.append_messages(SESSION_ID, ["hello"])
+RECORD = tool_call_calls.record_tool_call(SESSION_ID, "c1", tool_name="t", input=None, duration_ms=1)
+BEGIN = tool_call_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
+BEAT = tool_call_calls.extend_tool_call(SESSION_ID, "c1", fence=1, lease_seconds=60)
+COMPLETE = tool_call_calls.complete_tool_call(SESSION_ID, "c1", fence=1, output=None)
 DRAIN = operator_calls.drain_sessions(within_seconds=60)
 REDRIVE = operator_calls.redrive_dead_letters()
 
@@ -56,7 +56,7 @@ def named(value: object) -> str:
     return f"{value.method} {value.path.rpartition('/')[2]}" if isinstance(value, Call) else str(value)[:40]
 
 
-def success(call: Call[Any]) -> Event:
+def success(call: Call[Any]) -> StepResult:
     if call.method == "DELETE":
         return ok(None, status=204)
     record = {
@@ -86,7 +86,7 @@ def success(call: Call[Any]) -> Event:
 
 @pytest.mark.parametrize("call", EVERY, ids=named)
 @pytest.mark.parametrize("refusal", NOT_DONE, ids=named)
-def test_what_was_not_done_is_sent_again(call: Call[Any], refusal: Event) -> None:
+def test_what_was_not_done_is_sent_again(call: Call[Any], refusal: StepResult) -> None:
     played = Played(events=[refusal, success(call)])
     played.run(call)
     assert len(played.attempts) == 2
@@ -94,7 +94,7 @@ def test_what_was_not_done_is_sent_again(call: Call[Any], refusal: Event) -> Non
 
 @pytest.mark.parametrize("call", REPEATED, ids=named)
 @pytest.mark.parametrize("loss", DOUBTFUL, ids=named)
-def test_what_may_be_done_is_sent_again_where_that_is_safe(call: Call[Any], loss: Event) -> None:
+def test_what_may_be_done_is_sent_again_where_that_is_safe(call: Call[Any], loss: StepResult) -> None:
     played = Played(events=[loss, success(call)])
     played.run(call)
     assert played.attempts[0] == played.attempts[1]
@@ -103,7 +103,7 @@ def test_what_may_be_done_is_sent_again_where_that_is_safe(call: Call[Any], loss
 @pytest.mark.parametrize("call", [DRAIN, REDRIVE], ids=named)
 @pytest.mark.parametrize("loss", DOUBTFUL, ids=named)
 def test_what_may_be_done_is_not_sent_again_where_its_answer_would_be_another(
-    call: Call[Any], loss: Event
+    call: Call[Any], loss: StepResult
 ) -> None:
     played = Played(events=[loss])
     with pytest.raises(errors.OutcomeUnknownError):
@@ -142,7 +142,7 @@ def test_a_session_that_a_lost_delete_has_deleted_is_deleted() -> None:
 
 
 def test_a_session_that_was_not_there_is_not_deleted() -> None:
-    before: list[list[Event | Exception]] = [[], [lost(sent=False)]]
+    before: list[list[StepResult | Exception]] = [[], [lost(sent=False)]]
     for events in before:
         with pytest.raises(errors.SessionNotFoundError):
             Played(events=[*events, problem(404, "session-not-found")]).run(DELETE)
@@ -254,7 +254,7 @@ def test_the_same_words_tell_of_a_call_and_of_the_work_behind_it_by_their_status
 
 
 def test_an_attempt_has_one_name_however_often_it_is_sent_and_another_call_another() -> None:
-    other = claim_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
+    other = tool_call_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
     played = Played(events=[lost(), success(BEGIN)])
     played.run(BEGIN)
     assert played.attempts[0].body == played.attempts[1].body
@@ -263,7 +263,9 @@ def test_an_attempt_has_one_name_however_often_it_is_sent_and_another_call_anoth
 
 def test_a_pause_is_jitter_up_to_a_doubling_bound_after_what_was_asked_for() -> None:
     events = [problem(503, "throttled", wait=2), *[problem(503, "throttled")] * 3, ok()]
-    most = Played(events=events, setting=setting(retries=Retries(pause=0.5, longest_pause=1.5)))
+    most = Played(
+        events=events, settings=client_settings(retries=Retries(pause_seconds=0.5, longest_pause_seconds=1.5))
+    )
     most.run(GET)
     assert most.pauses == [2.5, 1.0, 1.5, 1.5]
     least = Played(events=events, jitter=lambda low, _: low)
@@ -279,11 +281,11 @@ def test_no_pause_passes_the_deadline() -> None:
 
 
 def test_an_attempt_may_take_what_is_left_of_the_deadline() -> None:
-    retries = Retries(attempt=30, deadline=40, pause=0)
-    played = Played(events=[lost(), lost()], setting=setting(retries=retries), attempt_seconds=30)
+    retries = Retries(attempt_seconds=30, deadline_seconds=40, pause_seconds=0)
+    played = Played(events=[lost(), lost()], settings=client_settings(retries=retries), attempt_seconds=30)
     with pytest.raises(errors.UnreachableError):
         played.run(GET)
-    assert [attempt.timeout for attempt in played.attempts] == [30, 10]
+    assert [attempt.timeout_seconds for attempt in played.attempts] == [30, 10]
 
 
 ALL_EVENTS = st.sampled_from(
@@ -298,11 +300,11 @@ ALL_EVENTS = st.sampled_from(
     attempts=st.integers(1, 6),
 )
 def test_whatever_fails_a_call_ends_in_time_and_says_what_is_known(
-    call: Call[Any], failures: list[Event], seconds: float, attempts: int
+    call: Call[Any], failures: list[StepResult], seconds: float, attempts: int
 ) -> None:
     retries = Retries(attempts=attempts)
     events = [*failures, success(call)]
-    played = Played(events=events, setting=setting(retries=retries), attempt_seconds=seconds)
+    played = Played(events=events, settings=client_settings(retries=retries), attempt_seconds=seconds)
     try:
         played.run(call)
         outcome: object = None
@@ -310,7 +312,7 @@ def test_whatever_fails_a_call_ends_in_time_and_says_what_is_known(
         outcome = error
     met = failures[: len(played.attempts)]
     assert len(played.attempts) <= attempts
-    assert played.now <= retries.deadline
+    assert played.now <= retries.deadline_seconds
     assert all(attempt.body == played.attempts[0].body for attempt in played.attempts)
     assert all(attempt.headers == played.attempts[0].headers for attempt in played.attempts)
     doubted = [event for event in met if event in DOUBTFUL]
@@ -319,7 +321,7 @@ def test_whatever_fails_a_call_ends_in_time_and_says_what_is_known(
     if call in WRITES and doubted and call.repeat is not Repeat.RECOGNISED:
         allowed = (errors.OutcomeUnknownError, errors.SessionNotFoundError, errors.VersionConflictError)
         # What is known by its ids is known to be another.
-        by_ids = (errors.IdempotencyMismatchError,) if call.repeat is Repeat.ADDED else ()
+        by_ids = (errors.IdempotencyMismatchError,) if call.repeat is Repeat.RECOGNISED_APPEND else ()
         assert outcome is None or isinstance(outcome, (*allowed, *by_ids))
     if not doubted:
         assert not isinstance(outcome, errors.OutcomeUnknownError)

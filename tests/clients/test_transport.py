@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from session_store_client import Bearer, Client, OutcomeUnknownError, Retries
-from session_store_client.problems import LONGEST_WAIT, Received, retry_after
+from session_store_client.problems import MAX_RETRY_AFTER_SECONDS, HttpResponse, retry_after_seconds
 from tests.support.client_answers import TOKEN, URL, Scripted, ok, page
 from tests.support.way import API, Way
 
@@ -21,7 +21,7 @@ def failing_once(error: httpx.RequestError) -> Client:
             raise each
         return server(request)
 
-    return Client(URL, Bearer(TOKEN), transport=httpx.MockTransport(answer), retries=Retries(pause=0))
+    return Client(URL, Bearer(TOKEN), transport=httpx.MockTransport(answer), retries=Retries(pause_seconds=0))
 
 
 @pytest.mark.parametrize(
@@ -49,16 +49,23 @@ def test_what_may_have_left_may_have_been_done(kind: type[httpx.RequestError]) -
 
 def test_an_attempt_waits_no_longer_than_it_may() -> None:
     server = Scripted(page([], None))
-    list(server.client(retries=Retries(attempt=7, deadline=60)).list_sessions())
+    list(server.client(retries=Retries(attempt_seconds=7, deadline_seconds=60)).list_sessions())
     assert server.requests[0].extensions["timeout"]["read"] == pytest.approx(7)
 
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("3", 3), ("0", 0), ("", 0), ("-1", 0), ("Wed, 21 Oct 2026 07:28:00 GMT", 0), ("9" * 400, LONGEST_WAIT)],
+    [
+        ("3", 3),
+        ("0", 0),
+        ("", 0),
+        ("-1", 0),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", 0),
+        ("9" * 400, MAX_RETRY_AFTER_SECONDS),
+    ],
 )
 def test_whatever_is_sent_as_retry_after_is_seconds_to_wait(text: str, seconds: float) -> None:
-    assert retry_after(Received(status=503, headers={"retry-after": text}, body=b"")) == seconds
+    assert retry_after_seconds(HttpResponse(status=503, headers={"retry-after": text}, body=b"")) == seconds
 
 
 def test_more_than_a_page_is_asked_for_by_pages(way: Way) -> None:

@@ -157,4 +157,4 @@ def test_the_command_signs_with_a_profile_of_the_credentials_file(deployed: Live
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "nothing\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "none\n", "")
