@@ -53,7 +53,7 @@ demo: setup ## Play one session's life and another's end, step by step
 	@exec $(BIN)/python -m local.demo
 
 listen: setup ## Print what the event bus tells of sessions, while `make run` runs
-	@exec $(BIN)/python -m local.ear
+	@exec $(BIN)/python -m local.event_listener
 
 dashboard: setup ## Draw the running stack's dashboard into .local/dashboard.html (PERIOD=seconds)
 	@exec $(BIN)/python -m local.dashboard

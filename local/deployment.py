@@ -1,4 +1,4 @@
-"""The CDK app, deployed into the emulator by the real CDK CLI."""
+"""Deployment of the CDK app into the emulator, by the real CDK CLI."""
 
 import contextlib
 import hashlib
@@ -24,15 +24,15 @@ from local.streams.templates import keep_templates, read_stacks, without_stream_
 
 STAGE: Final = "local"
 ASSEMBLY: Final = "cdk.out"
-"""In the emulator's state, kept between deployments: what is built already is not built again."""
+"""In the emulator's state, kept between deployments so that assets are built once."""
 
 DEPLOYED_TEMPLATES: Final = "templates"
-"""In the emulator's state: the templates of what is deployed, as they were synthesized."""
+"""In the emulator's state: the templates that were deployed last, as synthesized."""
 
 CDK: Final = ROOT / "node_modules" / ".bin" / "cdk"
 COMMAND_SECONDS: Final = 300
 
-_DETERMINE: Final = (
+_SOURCES: Final = (
     "app.py",
     "cdk.json",
     "docs/openapi.json",
@@ -41,7 +41,7 @@ _DETERMINE: Final = (
     "package-lock.json",
     "requirements.txt",
 )
-"""Files and folders that together determine what a deployment makes."""
+"""Files and folders that together determine a deployment."""
 
 _FINGERPRINT: Final = "/session-store/fingerprint"
 _BOOTSTRAP_VERSION: Final = "/cdk-bootstrap/hnb659fds/version"
@@ -51,16 +51,16 @@ Say = Callable[[str], None]
 
 
 class DeploymentError(RuntimeError):
-    """A command failed or is missing; the message holds what it said."""
+    """A command failed or is missing; the message has its output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """What the stacks put out."""
+    """Outputs of the deployed stacks."""
 
     api_id: str
     api_url: str
-    """Without a slash at its end."""
+    """Without a trailing slash."""
     table_name: str
     audit_table_name: str
     event_bus_name: str
@@ -76,23 +76,24 @@ def deploy(
     issuer: str | None = None,
     say: Say,
 ) -> Deployed:
-    """Deploy what this tree holds, unless the emulator holds the very same already.
+    """Deploy this tree, unless the same is deployed already.
 
-    ``delegates`` may send Session-Subject; at ``revocation_endpoint`` the tokens that sessions name are
-    revoked. With an ``issuer`` callers show its tokens instead of signing, and nobody is a delegate.
+    ``delegates`` may send Session-Subject. ``revocation_endpoint`` revokes the credentials of ended sessions.
+    With an ``issuer``, callers show its tokens instead of signing, and there are no delegates.
 
-    Raises ``DeploymentError``.
+    Raises:
+        DeploymentError
     """
     context = {
         "stage": STAGE,
         "revocationEndpoint": revocation_endpoint or "",
-        **(_signing(delegates) if issuer is None else _bearing(issuer)),
+        **(_iam_context(delegates) if issuer is None else _jwt_context(issuer)),
     }
     fingerprint = _fingerprint(_sources(), context=context)
     assembly = emulator.state / ASSEMBLY
-    # The emulator keeps the record itself: it is lost exactly when what it tells of is lost.
+    # The fingerprint is kept in the emulator, so it is lost exactly when the deployment is.
     if _parameter(emulator, _FINGERPRINT) == fingerprint:
-        say("what is deployed is current")
+        say("the deployed stacks are up to date")
         return outputs(emulator)
     cdk = Cdk(emulator)
     say("synthesizing the CDK app")
@@ -109,22 +110,22 @@ def deploy(
     return outputs(emulator)
 
 
-def _signing(delegates: Sequence[str]) -> Mapping[str, str]:
+def _iam_context(delegates: Sequence[str]) -> Mapping[str, str]:
     return {"delegates": ",".join(delegates)}
 
 
-def _bearing(issuer: str) -> Mapping[str, str]:
+def _jwt_context(issuer: str) -> Mapping[str, str]:
     return {"auth": "jwt", "jwtIssuer": issuer, "jwtAudience": AUDIENCE}
 
 
 def synthesize(cdk: "Cdk", assembly: Path, **context: str) -> None:
-    """The app as the emulator gets it, with this context beside, into a folder of its own."""
+    """Synthesize the app for the emulator, with additional ``context``, into ``assembly``."""
     local = {
         "target": "local",
         "regions": REGION,
-        # Long enough for a child that is being written, short enough to be waited for.
+        # Long enough for a child item that is being written, short enough to wait for.
         "cleanupDelaySeconds": "2",
-        # What stands in a production's stack stands here.
+        # As in a production stack.
         "censusMinutes": "60",
         **context,
     }
@@ -132,21 +133,21 @@ def synthesize(cdk: "Cdk", assembly: Path, **context: str) -> None:
     try:
         cdk.run("synth", "--quiet", "--output", str(assembly), *options)
     except DeploymentError:
-        # A half-built asset would be taken for a whole one next time.
+        # A partial asset would be taken for a complete one next time.
         shutil.rmtree(assembly, ignore_errors=True)
         raise
 
 
 def admit_plain_http(emulator: Emulator) -> None:
-    """The bootstrapped bucket refuses what does not come by TLS; the emulator has none, on loopback alone."""
+    """Let the bootstrap bucket accept plain HTTP: the emulator has no TLS, and listens on loopback only."""
     emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
 
 
 @contextlib.contextmanager
 def deployable(assembly: Path) -> Iterator[Path]:
-    """``assembly``, or where it has stream mappings a copy without them, for the time of the block.
+    """Yield ``assembly``, or a temporary copy of it without its stream mappings.
 
-    The emulator would deliver to them by itself, and wrongly; ``delivery`` does it in its place.
+    The emulator's own delivery lacks retries, bisecting and partial failures; ``delivery`` replaces it.
     """
     replaced = without_stream_mappings(read_stacks(assembly))
     if not replaced:
@@ -156,14 +157,14 @@ def deployable(assembly: Path) -> Iterator[Path]:
         copy = Path(folder) / assembly.name
         shutil.copytree(assembly, copy, copy_function=os.link)
         for file, template in replaced.items():
-            # A new file: the old one is shared with the assembly.
+            # A new file, since the old one is a hard link to the assembly's.
             (copy / file).unlink()
             (copy / file).write_text(json.dumps(template))
         yield copy
 
 
 class Cdk:
-    """The CDK CLI, pointed at the emulator and at nothing else."""
+    """The CDK CLI, calling the emulator and nothing else."""
 
     def __init__(self, emulator: Emulator) -> None:
         if shutil.which("node") is None:
@@ -181,7 +182,11 @@ class Cdk:
         }
 
     def run(self, *arguments: str) -> None:
-        """Raises ``DeploymentError``, with what the command said."""
+        """Run a command.
+
+        Raises:
+            DeploymentError: it failed or timed out; the message has its output.
+        """
         try:
             done = subprocess.run(
                 [str(CDK), *arguments, "--no-notices", "--no-color", "--ci"],
@@ -195,13 +200,13 @@ class Cdk:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise DeploymentError(f"cdk {arguments[0]} did not end within {COMMAND_SECONDS} s") from error
+            raise DeploymentError(f"cdk {arguments[0]} did not finish within {COMMAND_SECONDS} s") from error
         if done.returncode != 0:
             raise DeploymentError(f"cdk {arguments[0]} failed:\n{done.stdout}")
 
 
 def _sources() -> Iterable[Path]:
-    for name in _DETERMINE:
+    for name in _SOURCES:
         path = ROOT / name
         files = [path] if path.is_file() else path.rglob("*")
         yield from sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts)
@@ -225,12 +230,12 @@ def _parameter(emulator: Emulator, name: str) -> str | None:
 
 
 def outputs(emulator: Emulator) -> Deployed:
-    """Of the stacks of ``STAGE``."""
+    """Read the outputs of the stacks of ``STAGE``."""
     data = _stack_outputs(emulator, names.data_stack(STAGE))
     regional = _stack_outputs(emulator, names.regional_stack(STAGE, REGION))
     return Deployed(
         api_id=regional["ApiId"],
-        # The URL as AWS would have it; the emulator serves its stage on another host.
+        # The output has the URL on AWS; the emulator serves the stage under its own.
         api_url=emulator.api_url(regional["ApiId"], stage=urlsplit(regional["ApiUrl"]).path.strip("/")),
         table_name=data["TableName"],
         audit_table_name=data["AuditTableName"],

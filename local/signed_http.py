@@ -1,4 +1,4 @@
-"""A signed HTTP caller: what a backend that calls the deployed API does, and no more."""
+"""A signing HTTP caller of the API without retries, for tests, benchmarks and the raw contract."""
 
 import json
 import threading
@@ -33,7 +33,7 @@ class Answer:
 
 
 class Api:
-    """Calls ``url`` as ``credentials``, unsigned without any. Each thread keeps its own connection alive."""
+    """Calls the API at ``url``, signed with ``credentials`` if given. Each thread has its own connection."""
 
     def __init__(self, url: str, credentials: Credentials | None = None) -> None:
         parts = urlsplit(url)
@@ -51,9 +51,9 @@ class Api:
     def call(
         self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
-        """``path`` is percent-encoded already, its query included.
+        """Send a request once. ``path`` is percent-encoded and includes the query.
 
-        A ``body`` of bytes goes as it is, any other as JSON.
+        A ``body`` of bytes is sent as it is, any other as JSON.
         """
         target = self._base + path
         payload = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
@@ -73,9 +73,9 @@ class Api:
         body: bytes | None = None,
         spelling: Callable[[str], str] = str,
     ) -> Answer:
-        """As ``call``, with header fields as they stand: in any order, any number of times, unsigned.
+        """As ``call``, with exactly these header ``fields``, unsigned: in this order, repeated as given.
 
-        ``spelling`` gives every header's name, those of the signature too, the case that it is sent in.
+        ``spelling`` maps each header name, also those of the signature, to its case on the wire.
         """
         target = self._base + path
         signature = self._signed(method, target, body, {})
@@ -116,7 +116,7 @@ class Api:
             response = connection.getresponse()
             body = response.read()
         except BaseException:
-            # Never sent again by itself: a test that counts effects must see every one.
+            # Not sent again: a test that counts effects must see every request.
             connection.close()
             raise
         self._local.used_at = time.monotonic()
@@ -127,7 +127,7 @@ class Api:
         )
 
     def _connection(self) -> HTTPConnection:
-        """This thread's own; a new one where the server may have let the idle one go."""
+        """Return this thread's connection; a new one if the server may have closed the idle one."""
         known: HTTPConnection | None = getattr(self._local, "connection", None)
         if known is not None and time.monotonic() - self._local.used_at < IDLE_SECONDS:
             return known

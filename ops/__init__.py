@@ -1,1 +1,1 @@
-"""What operators run against a deployment with AWS credentials of their own. Never deployed itself."""
+"""Commands for operators, run against a deployment with their own AWS credentials. Never deployed."""

@@ -1,4 +1,4 @@
-"""What every command for operators begins with: who asks, and where the stage has what is asked for."""
+"""What every operator command shares: the caller, and the resources of the deployed stage."""
 
 import argparse
 from collections.abc import Mapping
@@ -13,27 +13,27 @@ from session_store.settings import REGION_VARIABLE
 from session_store.storage.integrations.aws_clients import aws_client
 
 OPERATOR: Final = Caller(tenant="operator", permissions=frozenset({Permission.OPS}))
-"""Whom AWS let in: every call of a command is judged by IAM."""
+"""Authorization is up to IAM, for every AWS call of a command."""
 
 
 class NotDeployedError(Exception):
-    """There is no such stage in the region, or it has not what is asked for."""
+    """The stage is not deployed in the region, or lacks what the command needs."""
 
 
 REFUSALS: Final = (BotoCoreError, ClientError, ConfigurationError, NotDeployedError, StoreError)
-"""What a command says in one line, and ends with 2."""
+"""Exceptions that a command prints in one line; it then exits with status 2."""
 
 
-def place() -> argparse.ArgumentParser:
-    """The options that say where, for the parser of a command to have as a parent."""
+def location_options() -> argparse.ArgumentParser:
+    """Build the options for stage and region, to be a parent of a command's parser."""
     options = argparse.ArgumentParser(add_help=False)
-    options.add_argument("--stage", required=True, help="the stage that was deployed, such as prod")
-    options.add_argument("--region", default="us-east-1", help="the region to work in (%(default)s)")
+    options.add_argument("--stage", required=True, help="the deployed stage, such as prod")
+    options.add_argument("--region", default="us-east-1", help="the region of the deployment (%(default)s)")
     return options
 
 
 def environment(*, stage: str, region: str) -> Mapping[str, str]:
-    """That of the function behind the stage's API, whose settings say where all else is.
+    """Read the environment of the stage's API function, which names the deployment's resources.
 
     Raises:
         NotDeployedError

@@ -14,7 +14,7 @@ from local.credentials import OPERATOR
 from local.dashboard.body import BodyError, panels
 from local.dashboard.page import page, told
 from local.dashboard.shown import show
-from local.dashboard.sources import Client, LocalStack, Window
+from local.dashboard.sources import ClientFactory, LocalStack, Window
 from local.deployment import DEPLOYED_TEMPLATES
 from local.emulator import ACCOUNT
 from local.streams.templates import read_stacks
@@ -45,7 +45,7 @@ def main(state: Path = STATE) -> int:
     return 0
 
 
-def render(client: Client, *, templates: Path, period: int | None = None) -> tuple[str, str]:
+def render(client: ClientFactory, *, templates: Path, period: int | None = None) -> tuple[str, str]:
     """The page, and its summary in a line. Raises ``BodyError``."""
     source = LocalStack.read(client)
     window = _window(source, period=period)
@@ -62,7 +62,7 @@ def _window(source: LocalStack, *, period: int | None) -> Window:
     return Window(start=start, end=end, period=period)
 
 
-def _client(state: Path) -> Client:
+def _client(state: Path) -> ClientFactory:
     operator = Access.read(state).principal(OPERATOR)
     return lambda service: operator.client(service, config=ONCE)
 

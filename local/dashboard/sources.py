@@ -11,7 +11,7 @@ from local.dashboard.series import Series, aggregate
 from local.deployment import STAGE
 from session_store.metric_names import namespace_of
 
-Client = Callable[[str], Any]
+ClientFactory = Callable[[str], Any]
 """Makes the client of a service."""
 
 Named = tuple[str, str, frozenset[tuple[str, str]]]
@@ -51,13 +51,13 @@ class Source(Protocol):
 class LocalStack:
     """``Source`` of a running stack, as it was when this was made."""
 
-    client: Client
+    client: ClientFactory
     counted: emf.Counted
     served: frozenset[Named] = field(default_factory=frozenset)
     """What the emulator's own CloudWatch has."""
 
     @classmethod
-    def read(cls, client: Client) -> "LocalStack":
+    def read(cls, client: ClientFactory) -> "LocalStack":
         listed = _pages(client("cloudwatch"), "list_metrics", "Metrics")
         return cls(
             client=client,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from local.streams.reader import Page, RecordSource
+from local.streams.reader import RecordPage, RecordSource
 from local.streams.records import Record, sequence_number
 
 
@@ -64,19 +64,19 @@ class Backlogs:
 
 
 @dataclass(slots=True, kw_only=True)
-class Resumed:
+class ResumedSource:
     """A ``reader.RecordSource``: first a backlog, then the stream."""
 
     backlog: Backlog
     stream: RecordSource
     _place: int = field(default=0)
 
-    def read(self, *, limit: int) -> Page:
+    def read(self, *, limit: int) -> RecordPage:
         if self._place == len(self.backlog.records):
             return self.stream.read(limit=limit)
         records = self.backlog.records[self._place : self._place + limit]
         self._place += len(records)
-        return Page(records=records)
+        return RecordPage(records=records)
 
 
 def drained(source: RecordSource, *, limit: int, most_pages: int) -> tuple[Record, ...]:

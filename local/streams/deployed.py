@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from local.streams.discards import discard_message
 from local.streams.mapping import EventSourceMapping, MappingError
 from local.streams.reader import Clock, Discard, UnreachedError
-from local.streams.responses import Answer
+from local.streams.responses import InvocationResult
 
 FUNCTION_SECONDS: Final = 15 * 60
 """The longest that a function may run."""
@@ -67,13 +67,13 @@ class LambdaFunction:
     client: Any
     arn: str
 
-    def invoke(self, event: Mapping[str, Any]) -> Answer:
+    def invoke(self, event: Mapping[str, Any]) -> InvocationResult:
         try:
             answer = self.client.invoke(FunctionName=self.arn, Payload=json.dumps(event).encode())
             payload = answer["Payload"].read()
         except (ClientError, BotoCoreError) as error:
             raise UnreachedError(f"{self.arn}: {error}") from error
-        return Answer(
+        return InvocationResult(
             request_id=answer["ResponseMetadata"]["RequestId"],
             status_code=answer["StatusCode"],
             executed_version=answer.get("ExecutedVersion", "$LATEST"),
@@ -83,7 +83,7 @@ class LambdaFunction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetters:
+class DeadLetterSender:
     """Tells the mapping's queue, if it has one, of what one shard's reader gives up."""
 
     sqs: Any

@@ -10,10 +10,10 @@ from enum import StrEnum
 from typing import Any
 
 from local.streams.records import Record, created_at, sequence_number
-from local.streams.responses import Answer
+from local.streams.responses import InvocationResult
 
 
-class Condition(StrEnum):
+class DiscardCondition(StrEnum):
     """Why records were given up."""
 
     RETRY_ATTEMPTS_EXHAUSTED = "RetryAttemptsExhausted"
@@ -23,9 +23,9 @@ class Condition(StrEnum):
 def discard_message(
     records: Sequence[Record],
     *,
-    condition: Condition,
+    condition: DiscardCondition,
     invocations: int,
-    answer: Answer | None,
+    answer: InvocationResult | None,
     function_arn: str,
     stream_arn: str,
     shard_id: str,
@@ -63,7 +63,7 @@ def discard_message(
     }
 
 
-def _response_context(answer: Answer) -> dict[str, Any]:
+def _response_context(answer: InvocationResult) -> dict[str, Any]:
     context: dict[str, Any] = {"statusCode": answer.status_code, "executedVersion": answer.executed_version}
     if answer.function_error is not None:
         context["functionError"] = answer.function_error

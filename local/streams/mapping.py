@@ -46,7 +46,7 @@ class StartingPosition(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class MappingSettings:
     """How records are delivered. Times are in seconds."""
 
     starting_position: StartingPosition = StartingPosition.TRIM_HORIZON
@@ -78,10 +78,10 @@ class EventSourceMapping:
     dead_letter_arn: str | None
     """Of the SQS queue that is told of discarded records."""
 
-    settings: Settings
+    settings: MappingSettings
 
 
-def settings(properties: Mapping[str, Any]) -> Settings:
+def settings(properties: Mapping[str, Any]) -> MappingSettings:
     """From the Properties of an ``AWS::Lambda::EventSourceMapping``; raises ``MappingError``."""
     unknown = sorted(set(properties) - _HONOURED)
     if unknown:
@@ -92,7 +92,7 @@ def settings(properties: Mapping[str, Any]) -> Settings:
     age = _whole(properties, "MaximumRecordAgeInSeconds", default=INFINITE, low=INFINITE, high=604_800)
     if age != INFINITE and age < 60:  # noqa: PLR2004 - the shortest age that AWS takes
         raise MappingError(f"MaximumRecordAgeInSeconds must be -1 or from 60 to 604800, got {age}")
-    return Settings(
+    return MappingSettings(
         starting_position=_starting_position(properties),
         batch_size=_whole(properties, "BatchSize", default=100, low=1, high=10_000),
         window=_whole(properties, "MaximumBatchingWindowInSeconds", default=0, low=0, high=300),

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final, Protocol
 
-from local.streams.discards import Condition
-from local.streams.mapping import Settings
+from local.streams.discards import DiscardCondition
+from local.streams.mapping import MappingSettings
 from local.streams.records import Record, created_at, sequence_number
-from local.streams.responses import Answer, first_failure
+from local.streams.responses import InvocationResult, first_failure
 
 READ_LIMIT: Final = 1000
 """Records a page, the most that GetRecords gives."""
@@ -36,19 +36,19 @@ class UnreachedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class RecordPage:
     records: Sequence[Record] = ()
     ended: bool = False
     """The shard is closed, and these were its last records."""
 
 
 class RecordSource(Protocol):
-    def read(self, *, limit: int) -> Page:
+    def read(self, *, limit: int) -> RecordPage:
         """What follows the records read before; an empty page where there is nothing new."""
 
 
 class Function(Protocol):
-    def invoke(self, event: Mapping[str, Any]) -> Answer:
+    def invoke(self, event: Mapping[str, Any]) -> InvocationResult:
         """Raises ``UnreachedError``."""
 
 
@@ -67,9 +67,9 @@ class Discard:
     """Records that were given up, in their order."""
 
     records: Sequence[Record]
-    condition: Condition
+    condition: DiscardCondition
     invocations: int
-    answer: Answer | None
+    answer: InvocationResult | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class _Batch:
     through: str | None = None
     """The last record looked at, whether it passed the filters or not."""
 
-    def has_room(self, size: int, *, settings: Settings) -> bool:
+    def has_room(self, size: int, *, settings: MappingSettings) -> bool:
         if not self.records:
             return True
         return len(self.records) < settings.batch_size and self.size + size <= PAYLOAD_LIMIT
@@ -117,14 +117,14 @@ class _Slice:
     records: Sequence[Record]
     attempts: int = 0
     refusals: int = 0
-    answer: Answer | None = None
+    answer: InvocationResult | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class ShardReader:
     """Delivers one shard to one function, a batch a call of ``deliver_next``."""
 
-    settings: Settings
+    settings: MappingSettings
     source: RecordSource
     function: Function
     discard: Callable[[Discard], None]
@@ -205,7 +205,7 @@ class ShardReader:
             aged += 1
         if not aged:
             return part
-        self._give_up(part, part.records[:aged], Condition.RECORD_AGE_EXCEEDED)
+        self._give_up(part, part.records[:aged], DiscardCondition.RECORD_AGE_EXCEEDED)
         return replace(part, records=part.records[aged:])
 
     def _send(self, part: _Slice) -> list[_Slice]:
@@ -235,12 +235,12 @@ class ShardReader:
             return [_Slice(records=half, answer=rest.answer) for half in halves]
         limit = self.settings.max_retries
         if limit is not None and rest.attempts > limit:
-            self._give_up(rest, rest.records, Condition.RETRY_ATTEMPTS_EXHAUSTED)
+            self._give_up(rest, rest.records, DiscardCondition.RETRY_ATTEMPTS_EXHAUSTED)
             return []
         self.clock.sleep(self.pauses.before_retry(rest.attempts))
         return [rest]
 
-    def _give_up(self, part: _Slice, records: Sequence[Record], condition: Condition) -> None:
+    def _give_up(self, part: _Slice, records: Sequence[Record], condition: DiscardCondition) -> None:
         self.discard(
             Discard(records=records, condition=condition, invocations=part.attempts, answer=part.answer)
         )

@@ -24,13 +24,13 @@ class DeployedStacks(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class AwsEnvironment:
     region: str
     account: str
 
 
 def resolve(
-    stacks: Sequence[Stack], *, deployed: DeployedStacks, place: Place
+    stacks: Sequence[Stack], *, deployed: DeployedStacks, place: AwsEnvironment
 ) -> tuple[EventSourceMapping, ...]:
     """The stream mappings of ``stacks``, judged and with physical names. Raises ``MappingError``."""
     resolved = []
@@ -52,7 +52,7 @@ def resolve(
     return tuple(resolved)
 
 
-def _function_arn(name: str, *, place: Place) -> str:
+def _function_arn(name: str, *, place: AwsEnvironment) -> str:
     if name.startswith("arn:"):
         return name
     return f"arn:aws:lambda:{place.region}:{place.account}:function:{name.rpartition('function:')[2]}"
@@ -73,7 +73,7 @@ class _Values:
     stack: Stack
     stacks: Sequence[Stack]
     deployed: DeployedStacks
-    place: Place
+    place: AwsEnvironment
 
     def text(self, value: object) -> str:
         """``value`` is a string or one of the intrinsic functions that name a resource."""

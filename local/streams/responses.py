@@ -10,7 +10,7 @@ WHOLE_BATCH: Final = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class InvocationResult:
     """How an invocation ended."""
 
     request_id: str
@@ -22,7 +22,9 @@ class Answer:
     payload: bytes = b"null"
 
 
-def first_failure(answer: Answer, sequence_numbers: Sequence[str], *, reports_failures: bool) -> int | None:
+def first_failure(
+    answer: InvocationResult, sequence_numbers: Sequence[str], *, reports_failures: bool
+) -> int | None:
     """The place in the batch from which on it has failed; None for success, ``WHOLE_BATCH`` for all of it.
 
     Of several failures the lowest counts.

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol
 
-from local.streams.backlog import Backlog, Backlogs, Resumed, drained
+from local.streams.backlog import Backlog, Backlogs, ResumedSource, drained
 from local.streams.mapping import EventSourceMapping, StartingPosition
 from local.streams.positions import Position, Positions
 from local.streams.reader import READ_LIMIT, Pauses, Progress, RecordSource, ShardReader
-from local.streams.source import Shard, readable
+from local.streams.source import Shard, readable_shards
 
 Say = Callable[[str], None]
 STOP_SECONDS: Final = 20.0
@@ -44,7 +44,7 @@ class StoppableClock:
         self._stop.set()
 
 
-class MappedStream(Protocol):
+class StreamReaders(Protocol):
     """A stream as the readers of one mapping need it. Called from several threads."""
 
     def shards(self) -> Sequence[Shard]: ...
@@ -74,7 +74,7 @@ class Delivery:
     """A mapping and the stream it reads."""
 
     mapping: EventSourceMapping
-    stream: MappedStream
+    stream: StreamReaders
 
     @property
     def key(self) -> str:
@@ -157,7 +157,7 @@ class Runner:
         finished = {
             shard for shard, position in self._positions.of(delivery.key).items() if position.finished
         }
-        for shard in readable(delivery.stream.shards(), finished=finished):
+        for shard in readable_shards(delivery.stream.shards(), finished=finished):
             reading = (delivery.key, shard.shard_id)
             if reading not in self._reading:
                 self._reading.add(reading)
@@ -196,7 +196,7 @@ class Runner:
             return delivery.stream.records(shard_id, after=after, begins_anew=False)
         backlog = kept.since(after)
         stream = delivery.stream.records(shard_id, after=backlog.end, begins_anew=kept.covers(after))
-        return Resumed(backlog=backlog, stream=stream)
+        return ResumedSource(backlog=backlog, stream=stream)
 
     def _keep_backlogs(self) -> None:
         """Of what was still to be delivered: the stream may not outlive this run."""

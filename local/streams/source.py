@@ -11,7 +11,7 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from local.streams.positions import Position
-from local.streams.reader import READ_LIMIT, Page
+from local.streams.reader import READ_LIMIT, RecordPage
 from local.streams.records import TTL_IDENTITY, event_record, sequence_number
 from local.streams.swept import SweptRecords
 
@@ -55,7 +55,7 @@ class Stream:
         return iterator
 
 
-def readable(shards: Sequence[Shard], *, finished: Collection[str]) -> tuple[Shard, ...]:
+def readable_shards(shards: Sequence[Shard], *, finished: Collection[str]) -> tuple[Shard, ...]:
     """Those whose turn it is: not done with, and no parent left that is not."""
     known = {shard.shard_id for shard in shards}
     return tuple(
@@ -80,9 +80,9 @@ class ShardSource:
     _iterator: str | None = None
     _ended: bool = field(default=False)
 
-    def read(self, *, limit: int = READ_LIMIT) -> Page:
+    def read(self, *, limit: int = READ_LIMIT) -> RecordPage:
         if self._ended:
-            return Page(ended=True)
+            return RecordPage(ended=True)
         answer = self._answer(limit)
         self._iterator = answer.get("NextShardIterator")
         self._ended = self._iterator is None
@@ -92,7 +92,7 @@ class ShardSource:
         if records:
             self.after = sequence_number(records[-1])
         self.begins_anew = False
-        return Page(records=records, ended=self._ended)
+        return RecordPage(records=records, ended=self._ended)
 
     def _answer(self, limit: int) -> dict[str, Any]:
         for _ in range(FRESH_ITERATORS):

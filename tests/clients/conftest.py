@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support.way import Way
+from tests.support.in_process_transport import InProcessTransport
 
 
 @pytest.fixture
-def way() -> Way:
-    return Way()
+def transport() -> InProcessTransport:
+    return InProcessTransport()

@@ -1,4 +1,4 @@
-"""The client on the API's own code, in process, with answers lost on the way back."""
+"""The client on the API's own code, in process, with answers lost on the transport back."""
 
 import json
 from collections.abc import Callable
@@ -9,13 +9,18 @@ import httpx
 import pytest
 
 from session_store_client import Bearer, Client, OutcomeUnknownError, Retries, errors
-from tests.support.way import API, Way
+from tests.support.in_process_transport import API, InProcessTransport
 
 
 @pytest.fixture
-def client(way: Way) -> Client:
-    transport = httpx.MockTransport(way)
-    return Client(API, Bearer("t"), subject="alice", transport=transport, retries=Retries(pause_seconds=0))
+def client(transport: InProcessTransport) -> Client:
+    return Client(
+        API,
+        Bearer("t"),
+        subject="alice",
+        transport=httpx.MockTransport(transport),
+        retries=Retries(pause_seconds=0),
+    )
 
 
 def test_a_whole_life_is_played(client: Client) -> None:
@@ -65,18 +70,22 @@ def test_operators_calls_are_read(client: Client) -> None:
 
 
 @pytest.mark.parametrize("losses", [1, 2])
-def test_a_message_is_appended_once_whatever_answers_are_lost(way: Way, client: Client, losses: int) -> None:
+def test_a_message_is_appended_once_whatever_answers_are_lost(
+    transport: InProcessTransport, client: Client, losses: int
+) -> None:
     session_id = client.create_session().session_id
-    way.losing = losses
+    transport.losing = losses
     client.append_messages(session_id, ["once"])
     assert [each.content for each in client.list_messages(session_id)] == ["once"]
 
 
 @pytest.mark.parametrize("losses", [1, 2])
-def test_a_checkpoint_is_added_once_whatever_answers_are_lost(way: Way, client: Client, losses: int) -> None:
+def test_a_checkpoint_is_added_once_whatever_answers_are_lost(
+    transport: InProcessTransport, client: Client, losses: int
+) -> None:
     session_id = client.create_session().session_id
     first = client.add_checkpoint(session_id, {"step": 1}, namespace="a#b")
-    way.losing = losses
+    transport.losing = losses
     second = client.add_checkpoint(
         session_id, {"step": 2}, namespace="a#b", parent_id=first.checkpoint_id, retain_seconds=900
     )
@@ -89,22 +98,28 @@ def test_a_checkpoint_is_added_once_whatever_answers_are_lost(way: Way, client: 
         client.get_checkpoint(session_id, "latest")
 
 
-def test_a_call_is_recorded_once_whatever_answers_are_lost(way: Way, client: Client) -> None:
+def test_a_call_is_recorded_once_whatever_answers_are_lost(
+    transport: InProcessTransport, client: Client
+) -> None:
     session_id = client.create_session().session_id
-    way.losing = 2
+    transport.losing = 2
     record = client.record_tool_call(session_id, "c1", tool_name="t", input=1, output=2, duration_ms=5)
     assert list(client.list_tool_calls(session_id)) == [record]
 
 
-def test_a_session_whose_deletion_was_not_answered_is_deleted(way: Way, client: Client) -> None:
+def test_a_session_whose_deletion_was_not_answered_is_deleted(
+    transport: InProcessTransport, client: Client
+) -> None:
     session_id = client.create_session().session_id
-    way.losing = 1
+    transport.losing = 1
     client.delete_session(session_id)
 
 
-def test_a_replacement_whose_answer_was_lost_is_told_as_unknown(way: Way, client: Client) -> None:
+def test_a_replacement_whose_answer_was_lost_is_told_as_unknown(
+    transport: InProcessTransport, client: Client
+) -> None:
     session = client.create_session()
-    way.losing = 1
+    transport.losing = 1
     with pytest.raises(OutcomeUnknownError) as raised:
         client.replace_state(session.session_id, {"a": 1}, version=1)
     assert raised.value.facts["currentVersion"] == 2
@@ -112,26 +127,28 @@ def test_a_replacement_whose_answer_was_lost_is_told_as_unknown(way: Way, client
     assert client.get_session(session.session_id).state == {"a": 1}
 
 
-def test_a_move_whose_answer_was_lost_is_done(way: Way, client: Client) -> None:
+def test_a_move_whose_answer_was_lost_is_done(transport: InProcessTransport, client: Client) -> None:
     session_id = client.create_session().session_id
-    way.losing = 1
+    transport.losing = 1
     assert client.move_session(session_id, "active", version=1).version == 2
 
 
 @pytest.mark.parametrize("losses", [1, 2])
 def test_an_increment_is_counted_once_whatever_answers_are_lost(
-    way: Way, client: Client, losses: int
+    transport: InProcessTransport, client: Client, losses: int
 ) -> None:
     session_id = client.create_session(state={"n": 1}).session_id
-    way.losing = losses
+    transport.losing = losses
     assert client.change_state(session_id, increment={"n": 1}, append={"l": ["x"]}).state == {
         "n": 2,
         "l": ["x"],
     }
 
 
-def test_a_session_is_made_once_whatever_answers_are_lost(way: Way, client: Client) -> None:
-    way.losing = 2
+def test_a_session_is_made_once_whatever_answers_are_lost(
+    transport: InProcessTransport, client: Client
+) -> None:
+    transport.losing = 2
     session = client.create_session()
     assert [each.session_id for each in client.list_sessions()] == [session.session_id]
 
@@ -180,22 +197,24 @@ def test_an_approval_is_decided_by_another(client: Client) -> None:
 
 @pytest.mark.parametrize("losses", [1, 2])
 def test_tasks_are_made_and_ended_once_whatever_answers_are_lost(
-    way: Way, client: Client, losses: int
+    transport: InProcessTransport, client: Client, losses: int
 ) -> None:
-    way.losing = losses
+    transport.losing = losses
     task = client.create_task(queue="mail", payload=1)
     assert [each.task_id for each in client.list_tasks()] == [task.task_id]
     (held,) = client.claim_tasks(queue="mail", lease_seconds=60).items
-    way.losing = losses
+    transport.losing = losses
     done = client.complete_task(
         held.task_id, fence=held.fence, result=1, following=[{"queue": "mail", "payload": 2}]
     )
     assert [each.task_id for each in client.list_tasks()] == list(done.next)
 
 
-def test_a_claim_whose_answer_is_lost_is_told_as_unknown(way: Way, client: Client) -> None:
+def test_a_claim_whose_answer_is_lost_is_told_as_unknown(
+    transport: InProcessTransport, client: Client
+) -> None:
     client.create_task(queue="mail", payload=1)
-    way.losing = 1
+    transport.losing = 1
     with pytest.raises(OutcomeUnknownError):
         client.claim_tasks(queue="mail", lease_seconds=60)
     assert [task.status for task in client.list_tasks()] == ["claimed"]

@@ -17,21 +17,21 @@ from session_store_client.cli import connection
 from session_store_client.cli.command import main
 from session_store_client.cli.connection import connect
 from tests.support.client_answers import TOKEN
-from tests.support.way import API, Way
+from tests.support.in_process_transport import API, InProcessTransport
 
 
 @pytest.fixture(autouse=True)
-def asked(monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
+def asked(monkeypatch: pytest.MonkeyPatch, transport: InProcessTransport) -> None:
     """Every command asks the API in process."""
-    in_process = functools.partial(Client, transport=httpx.MockTransport(way))
+    in_process = functools.partial(Client, transport=httpx.MockTransport(transport))
     monkeypatch.setattr(connection, "Client", in_process)
     monkeypatch.setenv("SESSION_STORE_URL", API)
     monkeypatch.setenv("SESSION_STORE_TOKEN", TOKEN)
 
 
 @pytest.fixture
-def client(way: Way) -> Client:
-    return Client(API, Bearer(TOKEN), subject="alice", transport=httpx.MockTransport(way))
+def client(transport: InProcessTransport) -> Client:
+    return Client(API, Bearer(TOKEN), subject="alice", transport=httpx.MockTransport(transport))
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -60,13 +60,15 @@ def test_ls_says_that_there_is_nothing(capsys: pytest.CaptureFixture[str]) -> No
     assert run(capsys, "ls", "--json") == (0, "", "")
 
 
-def test_json_is_what_the_api_answers(way: Way, client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_what_the_api_answers(
+    transport: InProcessTransport, client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
     session_id = client.create_session(state={"n": 0.1, "big": 12345678901234567890123}).session_id
-    listed = way.api.call("GET", "/sessions").json["items"]
+    listed = transport.api.call("GET", "/sessions").json["items"]
     assert [json.loads(line) for line in run(capsys, "ls", "--json")[1].splitlines()] == listed
     code, out, _ = run(capsys, "show", session_id, "--json")
     assert code == 0
-    assert json.loads(out) == way.api.call("GET", f"/sessions/{session_id}").json
+    assert json.loads(out) == transport.api.call("GET", f"/sessions/{session_id}").json
     assert "12345678901234567890123" in out
 
 
@@ -135,7 +137,10 @@ def test_tail_shows_what_comes_once_until_the_session_is_gone(
 
 
 def test_tail_reads_on_from_where_it_was(
-    way: Way, client: Client, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    transport: InProcessTransport,
+    client: Client,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     session_id = client.create_session().session_id
     for start in range(0, 500, 25):
@@ -145,10 +150,10 @@ def test_tail_reads_on_from_where_it_was(
 
     def count(_: float) -> None:
         next(polls)
-        counted.append(way.requests)
+        counted.append(transport.requests)
 
     monkeypatch.setattr(time, "sleep", count)
-    before = way.requests
+    before = transport.requests
     with pytest.raises(StopIteration):
         run(capsys, "tail", session_id, "--only", "messages")
     # All five pages at first, then the last two.

@@ -1,4 +1,4 @@
-"""What failures on the way mean, and how long each attempt may take."""
+"""What failures on the transport mean, and how long each attempt may take."""
 
 import httpx
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from session_store_client import Bearer, Client, OutcomeUnknownError, Retries
 from session_store_client.problems import MAX_RETRY_AFTER_SECONDS, HttpResponse, retry_after_seconds
 from tests.support.client_answers import TOKEN, URL, Scripted, ok, page
-from tests.support.way import API, Way
+from tests.support.in_process_transport import API, InProcessTransport
 
 DRAINED = {"moved": 1, "skipped": 0, "more": False}
 
@@ -28,7 +28,7 @@ def failing_once(error: httpx.RequestError) -> Client:
     "kind", [httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError]
 )
 def test_what_never_left_is_sent_again(kind: type[httpx.RequestError]) -> None:
-    assert failing_once(kind("no way")).drain_sessions(within_seconds=60).moved == 1
+    assert failing_once(kind("no transport")).drain_sessions(within_seconds=60).moved == 1
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_whatever_is_sent_as_retry_after_is_seconds_to_wait(text: str, seconds: 
     assert retry_after_seconds(HttpResponse(status=503, headers={"retry-after": text}, body=b"")) == seconds
 
 
-def test_more_than_a_page_is_asked_for_by_pages(way: Way) -> None:
-    client = Client(API, Bearer(TOKEN), subject="alice", transport=httpx.MockTransport(way))
+def test_more_than_a_page_is_asked_for_by_pages(transport: InProcessTransport) -> None:
+    client = Client(API, Bearer(TOKEN), subject="alice", transport=httpx.MockTransport(transport))
     made = {client.create_session().session_id for _ in range(101)}
     assert {each.session_id for each in client.list_sessions(limit=100)} == made

@@ -17,7 +17,7 @@ from session_store_client.cli.command import main
 from tests.support.calls import new_subject
 from tests.support.client_calls import client_of
 from tests.support.emulator import LiveStack
-from tests.support.lossy_way import LossyWay
+from tests.support.lossy_proxy import LossyProxy
 
 
 @pytest.fixture
@@ -91,30 +91,30 @@ def test_the_awaited_client_calls_at_once(deployed: LiveStack) -> None:
     assert sorted(map(str, anyio.run(run))) == ["0", "1", "2", "3", "4"]
 
 
-def test_a_message_whose_answer_is_lost_is_there_once(way: LossyWay, lossy: Client) -> None:
+def test_a_message_whose_answer_is_lost_is_there_once(proxy: LossyProxy, lossy: Client) -> None:
     session_id = lossy.create_session().session_id
-    way.losing = 2
+    proxy.losing = 2
     lossy.append_messages(session_id, ["once", "each"])
-    assert [method for method, _ in way.forwarded] == ["POST"] * 4
+    assert [method for method, _ in proxy.forwarded] == ["POST"] * 4
     assert [each.content for each in lossy.list_messages(session_id)] == ["once", "each"]
 
 
-def test_a_call_whose_answer_is_lost_is_recorded_once(way: LossyWay, lossy: Client) -> None:
+def test_a_call_whose_answer_is_lost_is_recorded_once(proxy: LossyProxy, lossy: Client) -> None:
     session_id = lossy.create_session().session_id
-    way.losing = 1
+    proxy.losing = 1
     record = lossy.record_tool_call(session_id, "c1", tool_name="t", input=1, output=2, duration_ms=5)
     assert list(lossy.list_tool_calls(session_id)) == [record]
 
 
-def test_a_deletion_whose_answer_is_lost_is_done(way: LossyWay, lossy: Client) -> None:
+def test_a_deletion_whose_answer_is_lost_is_done(proxy: LossyProxy, lossy: Client) -> None:
     session_id = lossy.create_session().session_id
-    way.losing = 1
+    proxy.losing = 1
     lossy.delete_session(session_id)
 
 
-def test_a_replacement_whose_answer_is_lost_is_told_as_unknown(way: LossyWay, lossy: Client) -> None:
+def test_a_replacement_whose_answer_is_lost_is_told_as_unknown(proxy: LossyProxy, lossy: Client) -> None:
     session_id = lossy.create_session().session_id
-    way.losing = 1
+    proxy.losing = 1
     with pytest.raises(OutcomeUnknownError):
         lossy.replace_state(session_id, {"a": 1}, version=1)
     assert lossy.get_session(session_id).state == {"a": 1}

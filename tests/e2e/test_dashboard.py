@@ -9,7 +9,7 @@ import pytest
 from local.access import Principal
 from local.credentials import OPERATOR
 from local.dashboard.__main__ import render
-from local.dashboard.sources import Client
+from local.dashboard.sources import ClientFactory
 from local.deployment import DEPLOYED_TEMPLATES
 from tests.support.calls import Acting, create
 from tests.support.emulator import LiveStack
@@ -18,17 +18,19 @@ COUNTED = re.compile(r"(\w[\w-]*) <b>([\d,]+)</b>")
 
 
 @pytest.fixture(scope="module")
-def operator(deployed: LiveStack) -> Client:
+def operator(deployed: LiveStack) -> ClientFactory:
     return Principal(endpoint=deployed.emulator.endpoint, credentials=deployed.keys[OPERATOR]).client
 
 
-def counts(client: Client, templates: Path) -> tuple[dict[str, int], str]:
+def counts(client: ClientFactory, templates: Path) -> tuple[dict[str, int], str]:
     """What the page says was counted, by the label of the line."""
     text, _ = render(client, templates=templates)
     return {label: int(number.replace(",", "")) for label, number in COUNTED.findall(text)}, text
 
 
-def test_the_page_shows_what_calls_have_counted(deployed: LiveStack, api: Acting, operator: Client) -> None:
+def test_the_page_shows_what_calls_have_counted(
+    deployed: LiveStack, api: Acting, operator: ClientFactory
+) -> None:
     templates = deployed.emulator.state / DEPLOYED_TEMPLATES
     before, _ = counts(operator, templates)
     created = create(api)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from local.ear import Ear, listening
 from local.emulator import ACCOUNT
+from local.event_listener import EventListener, listening
 from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.credential import secret_name
@@ -55,13 +55,13 @@ def storage(stack: LiveStack) -> Storage:
 
 
 @pytest.fixture
-def ear(stack: LiveStack) -> Iterator[Ear]:
-    with listening(stack.emulator, bus=stack.deployed.event_bus_name) as ear:
-        yield ear
+def listener(stack: LiveStack) -> Iterator[EventListener]:
+    with listening(stack.emulator, bus=stack.deployed.event_bus_name) as listener:
+        yield listener
 
 
 def test_a_message_in_the_queue_is_a_session_cleaned_up(
-    stack: LiveStack, storage: Storage, server: AuthorizationServer, ear: Ear
+    stack: LiveStack, storage: Storage, server: AuthorizationServer, listener: EventListener
 ) -> None:
     session = left_behind(storage, messages=30, calls=2)
     end = an_end(session, owner=OWNER, credential_refs=("github/token", "none"))
@@ -70,7 +70,7 @@ def test_a_message_in_the_queue_is_a_session_cleaned_up(
     stack.emulator.client("secretsmanager").create_secret(Name=name, SecretString=secret)
     sqs = stack.emulator.client("sqs")
     sqs.send_message(QueueUrl=stack.deployed.cleanup_queue_url, MessageBody=message_of(end))
-    (event,) = ear.hear(1)
+    (event,) = listener.wait_for_events(1)
     assert event.name == "SessionEnded"
     assert (event.detail["sessionId"], event.detail["childrenDeleted"]) == (session.session_id, 34)
     assert event.detail["credentialsRevoked"] == ["github/token"]
@@ -109,12 +109,12 @@ def invoke(stack: LiveStack, package: str, event: object) -> Any:
 
 
 def test_the_watch_tells_once_of_a_session_that_ends_soon(
-    stack: LiveStack, storage: Storage, ear: Ear
+    stack: LiveStack, storage: Storage, listener: EventListener
 ) -> None:
     session_id = stack.api("tenant-a").call("POST", "/sessions", {"idleTimeout": 600}).json["sessionId"]
     for _ in range(2):
         invoke(stack, "expiry_watch", {})
-    assert [event.name for event in ear.hear_of(session_id)] == ["SessionExpiringSoon"]
+    assert [event.name for event in listener.wait_for_session(session_id)] == ["SessionExpiringSoon"]
     session = storage.sessions.read(session_id)
     assert session is not None
     assert (session.warned_ttl, session.version) == (session.ttl, 1)

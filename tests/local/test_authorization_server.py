@@ -134,7 +134,7 @@ def test_a_taken_port_is_refused_by_number(file: Path, said: list[str]) -> None:
     with socket.create_server((HOST, 0)) as other:
         port = other.getsockname()[1]
         with (
-            pytest.raises(PortError, match=rf"port {port} is taken.*AUTH_PORT=<port>"),
+            pytest.raises(PortError, match=rf"port {port} is in use.*AUTH_PORT=<port>"),
             authorization_server(port=port, file=file, say=said.append),
         ):
             pass

@@ -18,14 +18,14 @@ from authorizer.tokens import Verifier
 from local.access import ISSUER_KEY, ISSUER_URL, NotRunningError
 from local.access_token import main, token
 from local.authorization_server import authorization_server
-from local.issuer import AUDIENCE, JWKS, OAUTH, OPENID, ORGANISATION, kept_key
+from local.issuer import AUDIENCE, JWKS, OAUTH, OPENID, ORGANISATION, load_or_create_key
 from session_store.domain.caller import Permission
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[Path]:
     """Of a stack whose authorization server is an issuer."""
-    key = kept_key(tmp_path / ISSUER_KEY)
+    key = load_or_create_key(tmp_path / ISSUER_KEY)
     with authorization_server(port=0, file=tmp_path / "revocations", say=print, key=key) as url:
         (tmp_path / ISSUER_URL).write_text(f"{url}\n")
         yield tmp_path
@@ -97,8 +97,8 @@ def test_without_a_key_it_is_no_issuer(tmp_path: Path) -> None:
 
 def test_its_key_is_made_once_and_read_by_its_owner_alone(tmp_path: Path) -> None:
     file = tmp_path / ISSUER_KEY
-    first = kept_key(file).public_key().public_numbers()
-    assert kept_key(file).public_key().public_numbers() == first
+    first = load_or_create_key(file).public_key().public_numbers()
+    assert load_or_create_key(file).public_key().public_numbers() == first
     assert file.stat().st_mode & 0o777 == 0o600
     assert [each.name for each in tmp_path.iterdir()] == [ISSUER_KEY]
 

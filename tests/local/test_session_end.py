@@ -13,8 +13,8 @@ from infra import names
 from local.access import API_URL, AUTH_URL, Access, Principal
 from local.credentials import OPERATOR
 from local.deployment import STAGE
-from local.ear import HeardEvent, listening
 from local.emulator import ACCOUNT
+from local.event_listener import BusEvent, listening
 from local.signed_http import Api
 from session_store.domain.credential import secret_name
 from tests.support.calls import append, create, tool_call
@@ -37,7 +37,7 @@ class Ended:
     before: Sequence[Mapping[str, Any]]
     """The items of the table while it lived."""
 
-    event: HeardEvent
+    event: BusEvent
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +63,10 @@ def ended(access: Access, operator: Principal) -> Ended:
     name = secret_name(names.credential_prefix(STAGE), f"{ACCOUNT}:user/{TENANT}", REFERENCE)
     secret = json.dumps({"token": TOKEN, "tokenTypeHint": "refresh_token"})
     operator.client("secretsmanager").create_secret(Name=name, SecretString=secret)
-    with listening(operator, bus=names.event_bus(STAGE)) as ear:
+    with listening(operator, bus=names.event_bus(STAGE)) as listener:
         session_id = live(access.api(TENANT))
         before = items(operator, session_id)
-        heard = ear.hear_of(session_id, name="SessionEnded", patience=PATIENCE)
+        heard = listener.wait_for_session(session_id, name="SessionEnded", max_wait_seconds=PATIENCE)
     assert heard, said(access.state)
     return Ended(access=access, session_id=session_id, before=before, event=heard[0])
 

@@ -7,7 +7,7 @@ import pytest
 
 from infra.names import API_FUNCTION_OUTPUT
 from ops import audit
-from ops.audit import connected, main
+from ops.audit import main, open_audit
 from session_store.services.stream_consumer import WHOLE_PAGE
 from session_store.storage.dynamodb.audit_table import AuditTable
 from tests.support.api import InProcessApi
@@ -20,7 +20,7 @@ from tests.support.world import World
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
-    monkeypatch.setattr(audit, "connected", lambda **_: world.store.audit)
+    monkeypatch.setattr(audit, "open_audit", lambda **_: world.store.audit)
     return world
 
 
@@ -58,14 +58,14 @@ def test_it_prints_what_became_of_an_approval(world: World, capsys: pytest.Captu
     assert (code, line["eventName"], line["facts"]["decision"]) == (0, "ApprovalDecided", "approved")
     assert main([task_id, "--stage", "prod"]) == 1
     assert main([SESSION_ID, "--task", "--stage", "prod"]) == 1
-    assert capsys.readouterr().err.endswith("the audit has nothing of that task\n")
+    assert capsys.readouterr().err.endswith("the audit has no entries for this task\n")
 
 
 @pytest.mark.usefixtures("world")
 def test_a_session_without_an_audit_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([SESSION_ID, "--stage", "prod"]) == 1
     printed = capsys.readouterr()
-    assert (printed.out, printed.err) == ("", "the audit has nothing of that session\n")
+    assert (printed.out, printed.err) == ("", "the audit has no entries for this session\n")
 
 
 @pytest.mark.usefixtures("world")
@@ -83,7 +83,7 @@ def test_a_command_that_is_none_is_refused(arguments: list[str]) -> None:
 
 def test_the_audit_table_is_that_of_the_apis_function(monkeypatch: pytest.MonkeyPatch) -> None:
     deploy(monkeypatch, {API_FUNCTION_OUTPUT: "api"}, VARIABLES)
-    storage = connected(stage="prod", region="eu-west-1").storage
+    storage = open_audit(stage="prod", region="eu-west-1").storage
     assert isinstance(storage, AuditTable)
     assert storage.client.table == "audit"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from local.streams.backlog import Backlog, Backlogs, Resumed, drained
-from local.streams.reader import Page
+from local.streams.backlog import Backlog, Backlogs, ResumedSource, drained
+from local.streams.reader import RecordPage
 from local.streams.records import Record, sequence_number
 from tests.support.streams import FakeClock, FakeShard, numbers, record
 
@@ -49,7 +49,7 @@ def test_whether_anything_between_could_be_missing_is_known(after: str, *, cover
 
 def test_the_stream_is_read_after_the_backlog() -> None:
     stream = FakeShard(FakeClock(), [(0.0, one) for one in made(6, 7)])
-    resumed = Resumed(backlog=Backlog(records=made(3, 4, 5)), stream=stream)
+    resumed = ResumedSource(backlog=Backlog(records=made(3, 4, 5)), stream=stream)
     pages = [resumed.read(limit=2) for _ in range(3)]
     assert [numbers(page.records) for page in pages] == [[3, 4], [5], [6, 7]]
     assert [page.ended for page in pages] == [False, False, True]
@@ -59,4 +59,4 @@ def test_draining_ends_at_an_empty_page_and_at_its_most_pages() -> None:
     stream = FakeShard(FakeClock(), [(0.0, one) for one in made(1, 2, 3, 4, 5)], stays_open=True)
     assert numbers(drained(stream, limit=2, most_pages=2)) == [1, 2, 3, 4]
     assert numbers(drained(stream, limit=2, most_pages=9)) == [5]
-    assert stream.read(limit=2) == Page(records=[])
+    assert stream.read(limit=2) == RecordPage(records=[])

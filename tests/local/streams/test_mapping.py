@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from local.streams.mapping import RETENTION_SECONDS, MappingError, Settings, StartingPosition, settings
+from local.streams.mapping import RETENTION_SECONDS, MappingError, MappingSettings, StartingPosition, settings
 
 
-def from_template(**properties: Any) -> Settings:
+def from_template(**properties: Any) -> MappingSettings:
     places = {"EventSourceArn": "arn", "FunctionName": "name", "StartingPosition": "TRIM_HORIZON"}
     return settings({**places, **properties})
 
 
 def test_what_is_not_said_has_the_default_of_aws() -> None:
-    assert from_template() == Settings(
+    assert from_template() == MappingSettings(
         starting_position=StartingPosition.TRIM_HORIZON,
         batch_size=100,
         window=0,
@@ -39,7 +39,7 @@ def test_all_that_is_said_is_honoured() -> None:
         Enabled=False,
         Tags=[{"Key": "stage", "Value": "local"}],
     )
-    assert said == Settings(
+    assert said == MappingSettings(
         starting_position=StartingPosition.LATEST,
         batch_size=25,
         window=2,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from local.streams.reader import UnreachedError
-from local.streams.responses import Answer
+from local.streams.responses import InvocationResult
 from tests.support.streams import OK, RAISED, delivery
 
 MOST_RECORDS = 40
@@ -37,7 +37,7 @@ class Modelled:
         self._calls = 0
         self.succeeded: list[int] = []
 
-    def __call__(self, batch: Sequence[int]) -> Answer:
+    def __call__(self, batch: Sequence[int]) -> InvocationResult:
         self._calls += 1
         if self._calls in self._plan["unreached"]:
             raise UnreachedError("throttled")
@@ -48,12 +48,12 @@ class Modelled:
         self.succeeded += batch
         return OK
 
-    def _failed(self, batch: Sequence[int], place: int) -> Answer:
+    def _failed(self, batch: Sequence[int], place: int) -> InvocationResult:
         if not self._plan["partial"]:
             return RAISED
         self.succeeded += batch[:place]
         failures = {"batchItemFailures": [{"itemIdentifier": f"{batch[place]:021d}"}]}
-        return Answer(request_id="request", payload=json.dumps(failures).encode())
+        return InvocationResult(request_id="request", payload=json.dumps(failures).encode())
 
 
 @settings(deadline=None)

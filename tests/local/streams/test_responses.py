@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from local.streams.responses import WHOLE_BATCH, Answer, first_failure
+from local.streams.responses import WHOLE_BATCH, InvocationResult, first_failure
 
 BATCH = ["100", "200", "1000"]
 
 
 def failure(payload: bytes, **answer: Any) -> int | None:
     return first_failure(
-        Answer(request_id="request", payload=payload, **answer), BATCH, reports_failures=True
+        InvocationResult(request_id="request", payload=payload, **answer), BATCH, reports_failures=True
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from local.streams.backlog import Backlogs
-from local.streams.mapping import EventSourceMapping, Settings, StartingPosition
+from local.streams.mapping import EventSourceMapping, MappingSettings, StartingPosition
 from local.streams.positions import Positions
 from local.streams.reader import Pauses
 from local.streams.records import Record, sequence_number
@@ -57,7 +57,7 @@ def running(
         function_arn="arn:aws:lambda:us-east-1:000000000000:function:consumer",
         stream_arn=STREAM_ARN,
         dead_letter_arn=None,
-        settings=Settings(**settings),
+        settings=MappingSettings(**settings),
     )
     runner = Runner(
         deliveries=[Delivery(mapping=mapping, stream=stream)],

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from local.streams.positions import Position
 from local.streams.records import event_record
-from local.streams.source import Shard, ShardError, ShardSource, Stream, ends, readable
+from local.streams.source import Shard, ShardError, ShardSource, Stream, ends, readable_shards
 from local.streams.swept import SweptRecords
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/sessions/stream/2027"
@@ -189,8 +189,8 @@ def test_a_shard_waits_for_its_parent() -> None:
         Shard(shard_id="child", parent_id="parent"),
         Shard(shard_id="other"),
     )
-    assert [shard.shard_id for shard in readable(shards, finished=())] == ["parent", "other"]
-    assert [shard.shard_id for shard in readable(shards, finished={"parent"})] == ["child", "other"]
+    assert [shard.shard_id for shard in readable_shards(shards, finished=())] == ["parent", "other"]
+    assert [shard.shard_id for shard in readable_shards(shards, finished={"parent"})] == ["child", "other"]
 
 
 def test_the_end_of_a_shard_is_its_last_record() -> None:
