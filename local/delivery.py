@@ -12,10 +12,10 @@ from local.streams.backlog import Backlogs
 from local.streams.deployed import INVOKING, DeadLetterSender, LambdaFunction, Stacks
 from local.streams.mapping import EventSourceMapping
 from local.streams.positions import Position, Positions
-from local.streams.reader import Clock, Pauses, RecordSource, ShardReader
+from local.streams.reader import Pauses, ReaderClock, RecordSource, ShardReader
 from local.streams.references import AwsEnvironment, resolve
 from local.streams.runner import Delivery, Intervals, Runner, Say, StoppableClock
-from local.streams.source import Shard, ShardSource, Stream, ends
+from local.streams.source import Shard, ShardSource, Stream, shard_ends
 from local.streams.sweeper import Sweeper
 from local.streams.swept import SweptRecords
 from local.streams.templates import MANIFEST, read_stacks
@@ -80,7 +80,7 @@ def _mappings(emulator: Emulator) -> Sequence[EventSourceMapping]:
         return ()
     deployed = Stacks(cloudformation=emulator.client("cloudformation"), dynamodb=emulator.client("dynamodb"))
     return resolve(
-        read_stacks(folder), deployed=deployed, place=AwsEnvironment(region=REGION, account=ACCOUNT)
+        read_stacks(folder), deployed=deployed, environment=AwsEnvironment(region=REGION, account=ACCOUNT)
     )
 
 
@@ -92,12 +92,18 @@ class _EmulatedStream:
     mapping: EventSourceMapping
     stream: Stream
     swept: SweptRecords
-    clock: Clock
+    clock: ReaderClock
     say: Say
 
     @classmethod
     def on(
-        cls, emulator: Emulator, mapping: EventSourceMapping, *, swept: SweptRecords, clock: Clock, say: Say
+        cls,
+        emulator: Emulator,
+        mapping: EventSourceMapping,
+        *,
+        swept: SweptRecords,
+        clock: ReaderClock,
+        say: Say,
     ) -> "_EmulatedStream":
         stream = Stream(client=emulator.client("dynamodbstreams"), arn=mapping.stream_arn)
         return cls(emulator=emulator, mapping=mapping, stream=stream, swept=swept, clock=clock, say=say)
@@ -106,9 +112,9 @@ class _EmulatedStream:
         return self.stream.shards()
 
     def ends(self) -> Mapping[str, Position]:
-        return ends(self.stream)
+        return shard_ends(self.stream)
 
-    def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
+    def records(self, shard_id: str, *, after: str | None, allow_trimmed: bool) -> RecordSource:
         client = self.emulator.client("dynamodbstreams")
         return ShardSource(
             stream=Stream(client=client, arn=self.mapping.stream_arn),
@@ -116,7 +122,7 @@ class _EmulatedStream:
             after=after,
             swept=self.swept,
             say=self.say,
-            begins_anew=begins_anew,
+            allow_trimmed=allow_trimmed,
         )
 
     def reader(

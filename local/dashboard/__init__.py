@@ -1,1 +1,1 @@
-"""The dashboard of the local stack, as one page: the deployed panels, drawn from what is counted here."""
+"""The deployed dashboard as an HTML page, drawn from the local stack's metrics."""

@@ -1,4 +1,4 @@
-"""``python -m local.dashboard``: the running stack's dashboard, drawn into ``.local/dashboard.html``."""
+"""``python -m local.dashboard``: draws the running stack's dashboard into ``.local/dashboard.html``."""
 
 import os
 import sys
@@ -12,8 +12,8 @@ from botocore.exceptions import EndpointConnectionError
 from local.access import STATE, Access, NotRunningError
 from local.credentials import OPERATOR
 from local.dashboard.body import BodyError, panels
-from local.dashboard.page import page, told
-from local.dashboard.shown import show
+from local.dashboard.page import page, summary_line
+from local.dashboard.rendering import render_panels
 from local.dashboard.sources import ClientFactory, LocalStack, Window
 from local.deployment import DEPLOYED_TEMPLATES
 from local.emulator import ACCOUNT
@@ -21,18 +21,18 @@ from local.streams.templates import read_stacks
 
 PAGE: Final = "dashboard.html"
 SHOWN_SECONDS: Final = 3 * 3600
-"""As the deployed dashboard opens."""
+"""As in the deployed dashboard."""
 
 ONCE: Final = Config(retries={"total_max_attempts": 1})
-"""Who does not answer on loopback is not there."""
+"""On loopback, a server that does not answer is not running."""
 
 YOUNG_SECONDS: Final = 30 * 60
 FINE_SECONDS: Final = 10
-"""The period of a page whose stack is young: with the dashboard's own, all of it would be one point."""
+"""The period for a young stack: with the dashboard's own, all its metrics would be one point."""
 
 
 def main(state: Path = STATE) -> int:
-    """1 where there is nothing to draw, said on standard error."""
+    """Draw the page. Returns 1, with a message on standard error, if there is nothing to draw."""
     try:
         period = _period()
         client = _client(state)
@@ -46,15 +46,19 @@ def main(state: Path = STATE) -> int:
 
 
 def render(client: ClientFactory, *, templates: Path, period: int | None = None) -> tuple[str, str]:
-    """The page, and its summary in a line. Raises ``BodyError``."""
+    """Return the page and a line that summarises it.
+
+    Raises:
+        BodyError
+    """
     source = LocalStack.read(client)
     window = _window(source, period=period)
-    shown = show(panels(read_stacks(templates), account=ACCOUNT), source=source, window=window)
-    return page(shown, window=window, unreadable=source.counted.unreadable), told(shown)
+    rendered = render_panels(panels(read_stacks(templates), account=ACCOUNT), source=source, window=window)
+    return page(rendered, window=window, unreadable=source.counted.unreadable), summary_line(rendered)
 
 
 def _window(source: LocalStack, *, period: int | None) -> Window:
-    """The time that the dashboard shows, or of it the part in which there was anything."""
+    """Return the time the dashboard shows, or the part of it since the first metric."""
     end = time.time()
     start = max(end - SHOWN_SECONDS, source.began - 60 if source.began is not None else 0)
     if period is None and end - start < YOUNG_SECONDS:
@@ -70,7 +74,7 @@ def _client(state: Path) -> ClientFactory:
 def _period() -> int | None:
     value = os.environ.get("PERIOD", "")
     if value and not (value.isdecimal() and 1 <= int(value) <= SHOWN_SECONDS):
-        raise ValueError(f"PERIOD must be seconds from 1 to {SHOWN_SECONDS}, got {value!r}")
+        raise ValueError(f"PERIOD must be a number of seconds from 1 to {SHOWN_SECONDS}, got {value!r}")
     return int(value) if value else None
 
 

@@ -1,4 +1,4 @@
-"""The dashboard's panels, out of the template that deploys it."""
+"""Reads the dashboard's panels from its template."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,15 +10,15 @@ from local.streams.templates import Stack
 KIND: Final = "AWS::CloudWatch::Dashboard"
 STATISTIC: Final = "Average"
 PERIOD: Final = 300
-"""What CloudWatch takes where a metric says nothing, and CDK therefore does not say."""
+"""CloudWatch's defaults, which CDK omits."""
 
 
 class BodyError(ValueError):
-    """What is deployed has no dashboard, or one of a form that is not understood here."""
+    """The deployed templates have no dashboard, or one with an unsupported form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
+class PanelMetric:
     namespace: str
     name: str
     dimensions: frozenset[tuple[str, str]]
@@ -29,10 +29,10 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """``of`` is a metric, or an expression over other lines by their ids."""
+    """A line of a graph. ``of`` is a metric, or an expression over other lines by their ids."""
 
     label: str
-    of: Metric | str
+    of: PanelMetric | str
     id: str = ""
     is_visible: bool = True
 
@@ -45,7 +45,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Where it stands, in columns and rows of the dashboard's grid; and lines, or alarms, or a text."""
+    """A widget, at its position in columns and rows of the grid: with lines, alarms or a text."""
 
     x: int
     y: int
@@ -61,7 +61,11 @@ class Panel:
 
 
 def panels(stacks: Sequence[Stack], *, account: str) -> tuple[Panel, ...]:
-    """Those of the one dashboard in ``stacks``. Raises ``BodyError``."""
+    """Return the panels of the one dashboard in ``stacks``.
+
+    Raises:
+        BodyError
+    """
     bodies = [
         resource["Properties"]["DashboardBody"]
         for stack in stacks
@@ -69,7 +73,7 @@ def panels(stacks: Sequence[Stack], *, account: str) -> tuple[Panel, ...]:
         if resource["Type"] == KIND
     ]
     if len(bodies) != 1:
-        raise BodyError(f"what is deployed has {len(bodies)} dashboards")
+        raise BodyError(f"the deployed stacks have {len(bodies)} dashboards, expected one")
     widgets = json.loads(_text(bodies[0], account=account))["widgets"]
     return tuple(_panel(widget) for widget in widgets)
 
@@ -85,7 +89,7 @@ def _text(value: object, *, account: str) -> str:
         case {"Fn::Join": [str() as separator, list() as parts]}:
             return separator.join(_text(part, account=account) for part in parts)
         case _:
-            raise BodyError(f"a reference of this form is not understood: {value!r}")
+            raise BodyError(f"unsupported reference: {value!r}")
 
 
 def _panel(widget: Mapping[str, Any]) -> Panel:
@@ -103,24 +107,24 @@ def _panel(widget: Mapping[str, Any]) -> Panel:
 
 
 def _line(row: Sequence[Any]) -> Line:
-    """A row of ``metrics``: names and dimensions, then the options; or options with an expression alone."""
+    """Read a row of ``metrics``: names, dimensions and options, or only options with an expression."""
     *names, options = row
-    said = {
+    common = {
         "label": options.get("label", ""),
         "id": options.get("id", ""),
         "is_visible": options.get("visible", True),
     }
     if "expression" in options:
-        return Line(of=options["expression"], **said)
+        return Line(of=options["expression"], **common)
     namespace, name, *dimensions = names
-    metric = Metric(
+    metric = PanelMetric(
         namespace=namespace,
         name=name,
         dimensions=frozenset(zip(dimensions[::2], dimensions[1::2], strict=True)),
         statistic=options.get("stat", STATISTIC),
         period=int(options.get("period", PERIOD)),
     )
-    return Line(of=metric, **said)
+    return Line(of=metric, **common)
 
 
 def _limits(annotations: Mapping[str, Any]) -> Iterator[Limit]:

@@ -1,4 +1,4 @@
-"""Metrics as functions log them: CloudWatch's embedded metric format (EMF)."""
+"""Metrics in the functions' logs, in CloudWatch's embedded metric format (EMF)."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,26 +19,26 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class LogMetrics:
     samples: tuple[Sample, ...]
     unreadable: int
-    """Lines that say they are metrics and are not."""
+    """Lines marked as metrics that could not be parsed."""
 
 
-def read(lines: Iterable[str]) -> Counted:
-    """What lines of a log count; a line of anything else counts nothing."""
+def read_metrics(lines: Iterable[str]) -> LogMetrics:
+    """Read the metrics in lines of a log; other lines are ignored."""
     samples: list[Sample] = []
     unreadable = 0
     for line in lines:
         if MARK not in line:
             continue
         try:
-            # Whole or not at all.
+            # All samples of a line or none.
             samples.extend(tuple(_samples(json.loads(line))))
         except (AttributeError, KeyError, TypeError, ValueError):
-            # Whatever is missing or of another shape: AWS, too, lets such a line be a line of the log.
+            # Malformed: CloudWatch ignores such a line too.
             unreadable += 1
-    return Counted(samples=tuple(samples), unreadable=unreadable)
+    return LogMetrics(samples=tuple(samples), unreadable=unreadable)
 
 
 def _samples(line: Mapping[str, Any]) -> Iterator[Sample]:

@@ -1,4 +1,4 @@
-"""The deployed side, through boto3: stacks, functions and dead-letter queues."""
+"""Deployed stacks, functions and dead-letter queues, through boto3."""
 
 import json
 import uuid
@@ -11,22 +11,22 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from local.streams.discards import discard_message
 from local.streams.mapping import EventSourceMapping, MappingError
-from local.streams.reader import Clock, Discard, UnreachedError
+from local.streams.reader import Discard, ReaderClock, UnreachedError
 from local.streams.responses import InvocationResult
 
 FUNCTION_SECONDS: Final = 15 * 60
-"""The longest that a function may run."""
+"""The longest timeout of a function."""
 
 INVOKING: Final = Config(read_timeout=FUNCTION_SECONDS + 10, retries={"total_max_attempts": 1})
-"""For the lambda client: a second request for a lost answer would be a second invocation."""
+"""Configuration of the lambda client: a retry after a lost response would be a second invocation."""
 
-SENDS: Final = 3
-_SEND_PAUSE: Final = 0.5
+SEND_ATTEMPTS: Final = 3
+_SEND_PAUSE_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacks:
-    """``references.DeployedStacks`` on the clients of cloudformation and dynamodb."""
+    """``references.DeployedStacks`` on boto3 clients of cloudformation and dynamodb."""
 
     cloudformation: Any
     dynamodb: Any
@@ -62,7 +62,7 @@ class Stacks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LambdaFunction:
-    """``reader.Function`` on a lambda client that was made with ``INVOKING``."""
+    """``reader.Function`` on a lambda client created with ``INVOKING``."""
 
     client: Any
     arn: str
@@ -84,16 +84,16 @@ class LambdaFunction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetterSender:
-    """Tells the mapping's queue, if it has one, of what one shard's reader gives up."""
+    """Sends a message about each discard of a shard's reader to the mapping's queue, if it has one."""
 
     sqs: Any
     mapping: EventSourceMapping
     shard_id: str
-    clock: Clock
+    clock: ReaderClock
     say: Callable[[str], None]
 
     def discard(self, discard: Discard) -> None:
-        """A message that cannot be sent is said, and the shard goes on."""
+        """Send the message; one that cannot be sent is reported, and the shard goes on."""
         answer = discard.answer
         message = discard_message(
             discard.records,
@@ -107,19 +107,19 @@ class DeadLetterSender:
             now=self.clock.now(),
         )
         body = json.dumps(message)
-        self.say(f"{self.mapping.name}: {discard.condition} for {len(discard.records)} records")
-        if self.mapping.dead_letter_arn is not None and not self._sent(self.mapping.dead_letter_arn, body):
-            self.say(f"{self.mapping.name}: the dead-letter queue took no message; it was {body}")
+        self.say(f"{self.mapping.name}: discarded {len(discard.records)} records: {discard.condition}")
+        if self.mapping.dead_letter_arn is not None and not self._send(self.mapping.dead_letter_arn, body):
+            self.say(f"{self.mapping.name}: the message could not be sent to the dead-letter queue: {body}")
 
-    def _sent(self, arn: str, body: str) -> bool:
+    def _send(self, arn: str, body: str) -> bool:
         name = arn.rpartition(":")[2]
-        for _ in range(SENDS):
+        for _ in range(SEND_ATTEMPTS):
             try:
                 url = self.sqs.get_queue_url(QueueName=name)["QueueUrl"]
                 self.sqs.send_message(QueueUrl=url, MessageBody=body)
             except (ClientError, BotoCoreError) as error:
                 self.say(f"{self.mapping.name}: {name}: {error}")
-                self.clock.sleep(_SEND_PAUSE)
+                self.clock.sleep(_SEND_PAUSE_SECONDS)
             else:
                 return True
         return False

@@ -1,7 +1,7 @@
-"""The message that tells an on-failure destination of discarded records.
+"""The message about discarded records for an on-failure destination.
 
-Form: "Retain discarded records for a DynamoDB event source in Lambda" (AWS Lambda Developer Guide). It points
-at the records in the stream; it does not hold them.
+Format: "Retain discarded records for a DynamoDB event source in Lambda" (AWS Lambda Developer Guide). It has
+the range of the records in the stream, not the records.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from local.streams.responses import InvocationResult
 
 
 class DiscardCondition(StrEnum):
-    """Why records were given up."""
+    """Why records were discarded."""
 
     RETRY_ATTEMPTS_EXHAUSTED = "RetryAttemptsExhausted"
     RECORD_AGE_EXCEEDED = "RecordAgeExceeded"
@@ -32,10 +32,10 @@ def discard_message(
     request_id: str,
     now: float,
 ) -> dict[str, Any]:
-    """``records`` has at least one; ``now`` is in seconds since the epoch.
+    """Build the message. ``records`` has at least one; ``now`` is in seconds since the epoch.
 
-    ``answer`` is that of the last invocation, ``request_id`` its id, or a fresh one where there was none: a
-    record that was too old before it was ever sent has no responseContext.
+    ``answer`` is the last invocation's result and ``request_id`` its id, or a new one if there was none:
+    records that were too old before the first attempt have no responseContext.
     """
     message: dict[str, Any] = {
         "requestContext": {

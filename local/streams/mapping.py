@@ -13,10 +13,10 @@ from local.streams.filters import EVERYTHING, FilterCriteria, FilterError, filte
 
 INFINITE: Final = -1
 RETENTION_SECONDS: Final = 24 * 60 * 60
-"""How long a stream keeps a record: what never gives up otherwise gives up then."""
+"""How long a stream keeps a record, and so the longest that delivery is retried."""
 
 _NAMES_AND_PLACES: Final = frozenset({"EventSourceArn", "FunctionName", "DestinationConfig", "Tags"})
-_HONOURED: Final = frozenset(
+_SUPPORTED: Final = frozenset(
     {
         *_NAMES_AND_PLACES,
         "BatchSize",
@@ -35,11 +35,11 @@ _REPORT: Final = "ReportBatchItemFailures"
 
 
 class MappingError(ValueError):
-    """A mapping that AWS would refuse, or that cannot be honoured here; the message names the property."""
+    """AWS would refuse the mapping, or it is not supported here; the message names the property."""
 
 
 class StartingPosition(StrEnum):
-    """Where a mapping begins in a stream in which it has read nothing yet."""
+    """Where a new mapping starts in its stream."""
 
     TRIM_HORIZON = "TRIM_HORIZON"
     LATEST = "LATEST"
@@ -47,16 +47,16 @@ class StartingPosition(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappingSettings:
-    """How records are delivered. Times are in seconds."""
+    """How a mapping delivers records. Times are in seconds."""
 
     starting_position: StartingPosition = StartingPosition.TRIM_HORIZON
     batch_size: int = 100
     window: float = 0
-    """How long a batch that is not full waits for more."""
+    """How long a batch that is not full waits for more records."""
 
     bisects: bool = False
     max_retries: int | None = None
-    """None retries until a record is too old."""
+    """None: until the records are too old."""
 
     max_age: float = RETENTION_SECONDS
     reports_failures: bool = False
@@ -66,26 +66,30 @@ class MappingSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventSourceMapping:
-    """A mapping whose names are those of what is deployed."""
+    """A mapping with the names of deployed resources."""
 
     name: str
-    """Stack and logical id: stays the same from one deployment to the next."""
+    """Stack and logical id, the same in every deployment."""
 
     function_arn: str
-    """What is invoked."""
+    """The function to invoke."""
 
     stream_arn: str
     dead_letter_arn: str | None
-    """Of the SQS queue that is told of discarded records."""
+    """The SQS queue for messages about discarded records."""
 
     settings: MappingSettings
 
 
-def settings(properties: Mapping[str, Any]) -> MappingSettings:
-    """From the Properties of an ``AWS::Lambda::EventSourceMapping``; raises ``MappingError``."""
-    unknown = sorted(set(properties) - _HONOURED)
+def read_mapping_settings(properties: Mapping[str, Any]) -> MappingSettings:
+    """Read the Properties of an ``AWS::Lambda::EventSourceMapping``.
+
+    Raises:
+        MappingError
+    """
+    unknown = sorted(set(properties) - _SUPPORTED)
     if unknown:
-        raise MappingError(f"{', '.join(unknown)} of a DynamoDB stream's mapping cannot be honoured here")
+        raise MappingError(f"{', '.join(unknown)} of a stream mapping not supported here")
     if properties.get("ParallelizationFactor", 1) != 1:
         raise MappingError("ParallelizationFactor must be 1: a shard has one reader here")
     retries = _whole(properties, "MaximumRetryAttempts", default=INFINITE, low=INFINITE, high=10_000)
@@ -115,7 +119,7 @@ def _starting_position(properties: Mapping[str, Any]) -> StartingPosition:
 def _reports_failures(properties: Mapping[str, Any]) -> bool:
     types = properties.get("FunctionResponseTypes") or []
     if types not in ([], [_REPORT]):
-        raise MappingError(f"FunctionResponseTypes holds at most {_REPORT}, got {types!r}")
+        raise MappingError(f"FunctionResponseTypes must be empty or {_REPORT}, got {types!r}")
     return bool(types)
 
 

@@ -1,4 +1,4 @@
-"""How far each mapping has read each shard, kept in a file from one run to the next."""
+"""How far each mapping has read each shard, in a file that outlives a run."""
 
 import json
 import threading
@@ -9,18 +9,19 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where to read on in a shard."""
+    """Where to continue reading a shard."""
 
     after: str | None = None
-    """The sequence number of the last record that is done with; None at the shard's beginning."""
+    """The sequence number of the last record handled; None at the beginning of the shard."""
 
     finished: bool = False
-    """The shard is closed and all of it is done with."""
+    """The shard is closed and all its records are handled."""
 
 
 class Positions:
-    """All methods may be called from any thread. A record is done with before its position is written, so
-    what a crash takes from the file is delivered again, never skipped.
+    """Positions by mapping and shard. All methods are thread-safe.
+
+    A position is written after its record was handled, so a crash repeats records but skips none.
     """
 
     def __init__(self, file: Path) -> None:
@@ -33,12 +34,12 @@ class Positions:
         }
 
     def of(self, mapping: str) -> Mapping[str, Position]:
-        """By shard; empty for a mapping that has never read."""
+        """Return a mapping's positions by shard; empty for a new mapping."""
         with self._lock:
             return dict(self._positions.get(mapping, {}))
 
     def keep(self, mapping: str, positions: Mapping[str, Position]) -> None:
-        """Beside those that ``mapping`` has in other shards."""
+        """Store positions; those in other shards stay."""
         with self._lock:
             known = self._positions.setdefault(mapping, {})
             if all(known.get(shard) == position for shard, position in positions.items()):

@@ -1,15 +1,15 @@
-"""The ordered reader of one shard: what Lambda does between a stream and a function.
+"""The ordered reader of one shard: Lambda's rules for delivering a stream to a function.
 
 Rules: "Process DynamoDB records with Lambda", "Retain discarded records for a DynamoDB event source in
 Lambda" and "Configuring partial batch response with DynamoDB and Lambda" (AWS Lambda Developer Guide).
 
-A batch is retried until it succeeds, until its attempts are used up, or until its records are too old; then
-the shard goes on. Where the documents are silent:
+A batch is retried until it succeeds, its attempts are exhausted or its records are too old; then the shard
+goes on. Where the documents leave it open:
 
-- the attempts of a batch go on counting when a partial failure shortens it;
-- a split does not count as an attempt, and a half begins with none; a batch whose first record is reported
-  as failed has no records to let go, and is halved like one that failed whole;
-- records too old are discarded from the front of the batch before each invocation, the rest goes on.
+- the attempts of a batch keep counting when a partial failure shortens it;
+- a split is not an attempt, and each half starts with none; a batch whose first record is reported as failed
+  has no successful records, and is halved like one that failed as a whole;
+- records that are too old are discarded from the front of the batch before each invocation.
 """
 
 import json
@@ -25,14 +25,14 @@ from local.streams.records import Record, created_at, sequence_number
 from local.streams.responses import InvocationResult, first_failure
 
 READ_LIMIT: Final = 1000
-"""Records a page, the most that GetRecords gives."""
+"""Records per page, the maximum of GetRecords."""
 
 PAYLOAD_LIMIT: Final = 6 * 1024 * 1024
-"""Bytes of records a batch; a single record larger than that is a batch by itself."""
+"""Bytes of records per batch; a single record may exceed it."""
 
 
 class UnreachedError(Exception):
-    """The function was not run: throttled, missing, or out of reach. Costs no attempt."""
+    """The function was not run: throttled, missing or unreachable. Does not count as an attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,27 +44,31 @@ class RecordPage:
 
 class RecordSource(Protocol):
     def read(self, *, limit: int) -> RecordPage:
-        """What follows the records read before; an empty page where there is nothing new."""
+        """Read the next records; an empty page if there are no new ones."""
 
 
 class Function(Protocol):
     def invoke(self, event: Mapping[str, Any]) -> InvocationResult:
-        """Raises ``UnreachedError``."""
+        """Run the function.
+
+        Raises:
+            UnreachedError
+        """
 
 
-class Clock(Protocol):
+class ReaderClock(Protocol):
     def now(self) -> float:
-        """In seconds since the epoch."""
+        """Return the time in seconds since the epoch."""
 
     def sleep(self, seconds: float) -> None:
-        """Ends early when all is to stop."""
+        """Sleep; returns early when reading is to stop."""
 
     def stopped(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discard:
-    """Records that were given up, in their order."""
+    """Consecutive records that will not be delivered."""
 
     records: Sequence[Record]
     condition: DiscardCondition
@@ -74,10 +78,10 @@ class Discard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pauses:
-    """In seconds. Lambda's own grow to minutes; on one machine nobody waits for that."""
+    """Pauses in seconds. Lambda's own retries grow to minutes, which is too long on one machine."""
 
     poll: float = 0.25
-    """Between reads that found nothing: Lambda reads a shard four times a second."""
+    """Between empty reads; Lambda polls a shard four times a second."""
 
     first_retry: float = 0.05
     longest_retry: float = 2.0
@@ -88,7 +92,7 @@ class Pauses:
 
 class Progress(Enum):
     IDLE = auto()
-    """There was nothing to read."""
+    """There were no records to read."""
 
     MOVED = auto()
     ENDED = auto()
@@ -102,7 +106,7 @@ class _Batch:
     records: list[Record] = field(default_factory=list)
     size: int = 0
     through: str | None = None
-    """The last record looked at, whether it passed the filters or not."""
+    """The last record read, whether it passed the filters or not."""
 
     def has_room(self, size: int, *, settings: MappingSettings) -> bool:
         if not self.records:
@@ -112,7 +116,7 @@ class _Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Slice:
-    """Part of a batch, sent as a whole."""
+    """Part of a batch, sent in one invocation."""
 
     records: Sequence[Record]
     attempts: int = 0
@@ -122,22 +126,22 @@ class _Slice:
 
 @dataclass(slots=True, kw_only=True)
 class ShardReader:
-    """Delivers one shard to one function, a batch a call of ``deliver_next``."""
+    """Delivers one shard to one function, one batch per call of ``deliver_next``."""
 
     settings: MappingSettings
     source: RecordSource
     function: Function
     discard: Callable[[Discard], None]
     checkpoint: Callable[[str], None]
-    """Told the sequence number up to which nothing need be delivered again."""
+    """Called with the sequence number up to which delivery is finished."""
 
-    clock: Clock
+    clock: ReaderClock
     pauses: Pauses = field(default_factory=Pauses)
     _pending: deque[Record] = field(default_factory=deque)
     _ended: bool = False
 
     def deliver_next(self) -> Progress:
-        """Gather one batch and see it delivered or discarded. What the ports raise passes through."""
+        """Gather one batch and deliver or discard it. Exceptions of the ports pass through."""
         batch = self._gather()
         if self.clock.stopped():
             return Progress.STOPPED
@@ -149,11 +153,11 @@ class ShardReader:
         return Progress.ENDED if self._ended else Progress.IDLE
 
     def _gather(self) -> _Batch:
-        """A full batch, or what came before its window ended; the window begins with its first record."""
+        """Gather a full batch, or what arrives within the window that starts with its first record."""
         batch = _Batch()
         window_end: float | None = None
         while not self.clock.stopped():
-            found = self._read()
+            has_records = self._read()
             if self._fill(batch):
                 break
             now = self.clock.now()
@@ -161,12 +165,12 @@ class ShardReader:
                 window_end = now + self.settings.window
             if self._ended or window_end is None or now >= window_end:
                 break
-            if not found:
+            if not has_records:
                 self.clock.sleep(min(self.pauses.poll, window_end - now))
         return batch
 
     def _read(self) -> bool:
-        """Whether there are records to look at."""
+        """Read records if none are pending; return whether there are any."""
         if not self._pending and not self._ended:
             page = self.source.read(limit=READ_LIMIT)
             self._pending.extend(page.records)
@@ -174,7 +178,7 @@ class ShardReader:
         return bool(self._pending)
 
     def _fill(self, batch: _Batch) -> bool:
-        """Move records from those read into ``batch``; true when it is full."""
+        """Move pending records into ``batch``; return whether it is full."""
         while self._pending:
             record = self._pending[0]
             if self.settings.filters.admits(record):
@@ -188,28 +192,28 @@ class ShardReader:
         return len(batch.records) >= self.settings.batch_size
 
     def _dispose(self, records: Sequence[Record]) -> bool:
-        """Each record delivered or discarded, in order; false where a stop came in between."""
+        """Deliver or discard each record, in order; False if reading was stopped before the end."""
         waiting = [_Slice(records=records)]
         while waiting:
             if self.clock.stopped():
                 return False
-            part = self._without_aged(waiting.pop())
+            part = self._discard_aged(waiting.pop())
             if part.records:
                 waiting.extend(reversed(self._send(part)))
         return True
 
-    def _without_aged(self, part: _Slice) -> _Slice:
+    def _discard_aged(self, part: _Slice) -> _Slice:
         oldest = self.clock.now() - self.settings.max_age
         aged = 0
         while aged < len(part.records) and created_at(part.records[aged]) < oldest:
             aged += 1
         if not aged:
             return part
-        self._give_up(part, part.records[:aged], DiscardCondition.RECORD_AGE_EXCEEDED)
+        self._discard(part, part.records[:aged], DiscardCondition.RECORD_AGE_EXCEEDED)
         return replace(part, records=part.records[aged:])
 
     def _send(self, part: _Slice) -> list[_Slice]:
-        """What of ``part`` is still to be sent, in order."""
+        """Invoke the function with ``part`` and return what is still to be sent, in order."""
         try:
             answer = self.function.invoke({"Records": list(part.records)})
         except UnreachedError:
@@ -224,9 +228,9 @@ class ShardReader:
         if failed:
             self.checkpoint(numbers[failed - 1])
         rest = _Slice(records=part.records[failed:], attempts=part.attempts + 1, answer=answer)
-        return self._again(rest, shortened=failed > 0)
+        return self._retries(rest, shortened=failed > 0)
 
-    def _again(self, rest: _Slice, *, shortened: bool) -> list[_Slice]:
+    def _retries(self, rest: _Slice, *, shortened: bool) -> list[_Slice]:
         if self.settings.bisects and shortened:
             return [_Slice(records=rest.records, answer=rest.answer)]
         if self.settings.bisects and len(rest.records) > 1:
@@ -235,12 +239,12 @@ class ShardReader:
             return [_Slice(records=half, answer=rest.answer) for half in halves]
         limit = self.settings.max_retries
         if limit is not None and rest.attempts > limit:
-            self._give_up(rest, rest.records, DiscardCondition.RETRY_ATTEMPTS_EXHAUSTED)
+            self._discard(rest, rest.records, DiscardCondition.RETRY_ATTEMPTS_EXHAUSTED)
             return []
         self.clock.sleep(self.pauses.before_retry(rest.attempts))
         return [rest]
 
-    def _give_up(self, part: _Slice, records: Sequence[Record], condition: DiscardCondition) -> None:
+    def _discard(self, part: _Slice, records: Sequence[Record], condition: DiscardCondition) -> None:
         self.discard(
             Discard(records=records, condition=condition, invocations=part.attempts, answer=part.answer)
         )

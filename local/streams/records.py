@@ -1,4 +1,4 @@
-"""Stream records in the form in which Lambda hands them to a function, as the delivery of them needs them."""
+"""Stream records in the form of Lambda's event."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,9 +9,9 @@ from session_store.storage.dynamodb.stream_events import event_record, sequence_
 __all__ = ["TTL_IDENTITY", "Record", "created_at", "event_record", "sequence_number"]
 
 TTL_IDENTITY: Final[Mapping[str, str]] = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
-"""Who removed an expired item ("DynamoDB Streams and Time to Live")."""
+"""The identity in the record of an expired item ("DynamoDB Streams and Time to Live")."""
 
 
 def created_at(record: Record) -> float:
-    """In seconds since the epoch, as exact as the stream tells."""
+    """Return the record's approximate creation time, in seconds since the epoch."""
     return float(record["dynamodb"]["ApproximateCreationDateTime"])

@@ -1,4 +1,4 @@
-"""How an invocation ended, and from which record on its batch has failed."""
+"""The result of an invocation, and the first failed record of its batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ WHOLE_BATCH: Final = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvocationResult:
-    """How an invocation ended."""
+    """The result of an invocation."""
 
     request_id: str
     status_code: int = 200
     executed_version: str = "$LATEST"
     function_error: str | None = None
-    """``Unhandled`` or ``Handled`` where the function raised, crashed or ran out of time."""
+    """``Unhandled`` or ``Handled`` if the function raised, crashed or timed out."""
 
     payload: bytes = b"null"
 
@@ -25,10 +25,7 @@ class InvocationResult:
 def first_failure(
     answer: InvocationResult, sequence_numbers: Sequence[str], *, reports_failures: bool
 ) -> int | None:
-    """The place in the batch from which on it has failed; None for success, ``WHOLE_BATCH`` for all of it.
-
-    Of several failures the lowest counts.
-    """
+    """Return the index of the first failed record, None for success, ``WHOLE_BATCH`` if all failed."""
     if answer.function_error is not None:
         return WHOLE_BATCH
     if not reports_failures:

@@ -1,7 +1,7 @@
-"""One ordered reader a mapping and shard, and one sweeper a table, each in a thread of its own.
+"""Runs one ordered reader per mapping and shard, and one sweeper per table, each in its own thread.
 
-What breaks a reader is said, and the reader begins again at its last position; its neighbours go on. A
-record is delivered at least once.
+A reader that fails is reported and restarts at its last position; the others go on. A record is delivered at
+least once.
 """
 
 import threading
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol
 
-from local.streams.backlog import Backlog, Backlogs, ResumedSource, drained
+from local.streams.backlog import Backlog, Backlogs, ResumedSource, drain
 from local.streams.mapping import EventSourceMapping, StartingPosition
 from local.streams.positions import Position, Positions
 from local.streams.reader import READ_LIMIT, Pauses, Progress, RecordSource, ShardReader
@@ -19,14 +19,14 @@ from local.streams.source import Shard, readable_shards
 
 Say = Callable[[str], None]
 STOP_SECONDS: Final = 20.0
-"""How long ``stop`` waits for invocations that are under way. What they deliver is delivered again."""
+"""How long ``stop`` waits for running invocations; the batch of one that takes longer is delivered again."""
 
-MOST_PAGES: Final = 1000
-"""Of undelivered records that are kept a shard."""
+MAX_PAGES: Final = 1000
+"""Pages of undelivered records kept per shard."""
 
 
 class StoppableClock:
-    """``reader.Clock`` in real time, for all threads that stop together."""
+    """A ``reader.Clock`` in real time, shared by threads that stop together."""
 
     def __init__(self) -> None:
         self._stop = threading.Event()
@@ -45,15 +45,15 @@ class StoppableClock:
 
 
 class StreamReaders(Protocol):
-    """A stream as the readers of one mapping need it. Called from several threads."""
+    """A stream and its readers for one mapping. Called from several threads."""
 
     def shards(self) -> Sequence[Shard]: ...
 
     def ends(self) -> Mapping[str, Position]:
-        """Where each shard ends at the moment."""
+        """Return the current end of each shard."""
 
-    def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
-        """Those that follow ``after``; ``begins_anew`` where it is no loss if the stream lacks it."""
+    def records(self, shard_id: str, *, after: str | None, allow_trimmed: bool) -> RecordSource:
+        """Return the records after ``after``; with ``allow_trimmed`` it is no loss if that is trimmed."""
 
     def reader(
         self,
@@ -78,7 +78,7 @@ class Delivery:
 
     @property
     def key(self) -> str:
-        """Positions are those in one stream: a table that is made anew has another."""
+        """Includes the stream, since a table created again has another one."""
         return f"{self.mapping.name} {self.mapping.stream_arn}"
 
 
@@ -87,17 +87,17 @@ class Intervals:
     """In seconds."""
 
     shards: float = 5.0
-    """Between two looks for new shards."""
+    """Between two searches for new shards."""
 
     sweep: float = 5.0
     restart: float = 1.0
-    """Before what broke begins again."""
+    """Before a failed thread starts again."""
 
     reading: Pauses = field(default_factory=Pauses)
 
 
 class Runner:
-    """Runs from ``start`` until ``stop``; once."""
+    """Runs once, from ``start`` to ``stop``."""
 
     def __init__(
         self,
@@ -122,15 +122,15 @@ class Runner:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Returns when it is settled where each new mapping begins."""
+        """Start all threads; returns once the starting position of each new mapping is stored."""
         for delivery in self._deliveries:
-            self._settle_start(delivery)
+            self._store_start(delivery)
             self._run(delivery.mapping.name, partial(self._follow, delivery))
         for sweeper in self._sweepers:
             self._run("ttl sweeper", partial(self._sweep, sweeper))
 
     def stop(self) -> None:
-        """Threads that do not end in time are left behind; they die with the process."""
+        """Stop all threads and save backlogs. Threads that do not end in time end with the process."""
         self._clock.stop()
         deadline = time.monotonic() + STOP_SECONDS
         with self._lock:
@@ -139,11 +139,11 @@ class Runner:
             thread.join(max(0.0, deadline - time.monotonic()))
         try:
             self._keep_backlogs()
-        except Exception as error:  # noqa: BLE001 - a stream out of reach must not keep the rest from stopping
-            self._say(f"what is not delivered yet could not be kept: {type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 - an unreachable stream must not keep the rest from stopping
+            self._say(f"undelivered records could not be saved: {type(error).__name__}: {error}")
 
-    def _settle_start(self, delivery: Delivery) -> None:
-        """LATEST means the end at the mapping's first start, not at each; later shards are read whole."""
+    def _store_start(self, delivery: Delivery) -> None:
+        """LATEST means the end at the mapping's first start; later shards are read from their start."""
         latest = delivery.mapping.settings.starting_position is StartingPosition.LATEST
         if latest and not self._positions.of(delivery.key):
             self._positions.keep(delivery.key, delivery.stream.ends())
@@ -167,13 +167,13 @@ class Runner:
                 )
 
     def _read(self, delivery: Delivery, shard_id: str) -> None:
-        def done(sequence_number: str) -> None:
+        def checkpoint(sequence_number: str) -> None:
             self._positions.keep(delivery.key, {shard_id: Position(after=sequence_number)})
 
         reader = delivery.stream.reader(
             shard_id,
             records=self._undelivered(delivery, shard_id),
-            checkpoint=done,
+            checkpoint=checkpoint,
             pauses=self._intervals.reading,
         )
         while True:
@@ -191,15 +191,15 @@ class Runner:
 
     def _undelivered(self, delivery: Delivery, shard_id: str) -> RecordSource:
         after = self._positions.of(delivery.key).get(shard_id, Position()).after
-        kept = self._backlogs.of(delivery.key, shard_id)
-        if kept is None:
-            return delivery.stream.records(shard_id, after=after, begins_anew=False)
-        backlog = kept.since(after)
-        stream = delivery.stream.records(shard_id, after=backlog.end, begins_anew=kept.covers(after))
+        saved = self._backlogs.of(delivery.key, shard_id)
+        if saved is None:
+            return delivery.stream.records(shard_id, after=after, allow_trimmed=False)
+        backlog = saved.since(after)
+        stream = delivery.stream.records(shard_id, after=backlog.end, allow_trimmed=saved.covers(after))
         return ResumedSource(backlog=backlog, stream=stream)
 
     def _keep_backlogs(self) -> None:
-        """Of what was still to be delivered: the stream may not outlive this run."""
+        """Save the undelivered records, since the stream's do not outlive this run."""
         backlogs: dict[str, dict[str, Backlog]] = {}
         for delivery in self._deliveries:
             positions = self._positions.of(delivery.key)
@@ -207,8 +207,8 @@ class Runner:
             backlogs[delivery.key] = {
                 shard.shard_id: Backlog(
                     after=positions.get(shard.shard_id, Position()).after,
-                    records=drained(
-                        self._undelivered(delivery, shard.shard_id), limit=READ_LIMIT, most_pages=MOST_PAGES
+                    records=drain(
+                        self._undelivered(delivery, shard.shard_id), limit=READ_LIMIT, max_pages=MAX_PAGES
                     ),
                 )
                 for shard in delivery.stream.shards()
@@ -222,7 +222,7 @@ class Runner:
             self._clock.sleep(self._intervals.sweep)
 
     def _run(self, name: str, work: Callable[[], None]) -> None:
-        thread = threading.Thread(target=self._persist, args=(name, work), name=name, daemon=True)
+        thread = threading.Thread(target=self._run_until_done, args=(name, work), name=name, daemon=True)
         with self._lock:
             self._threads.append(thread)
             if not self._clock.stopped():
@@ -230,15 +230,17 @@ class Runner:
             else:
                 self._threads.remove(thread)
 
-    def _persist(self, name: str, work: Callable[[], None]) -> None:
-        """Until ``work`` is done or all is to stop."""
+    def _run_until_done(self, name: str, work: Callable[[], None]) -> None:
+        """Run ``work``, again after each failure, until it returns or all threads are to stop."""
         while not self._clock.stopped():
             try:
                 work()
-            except Exception as error:  # noqa: BLE001 - whatever breaks one thread must not stop delivery
+            except Exception as error:  # noqa: BLE001 - a failure of one thread must not stop delivery
                 if self._clock.stopped():
                     return
-                self._say(f"{name}: {type(error).__name__}: {error}; again in {self._intervals.restart:g} s")
+                self._say(
+                    f"{name}: {type(error).__name__}: {error}; restarting in {self._intervals.restart:g} s"
+                )
                 self._clock.sleep(self._intervals.restart)
             else:
                 return

@@ -33,8 +33,8 @@ class FakeStream:
             for shard, records in self.content.items()
         }
 
-    def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
-        self.opened.append((after, begins_anew))
+    def records(self, shard_id: str, *, after: str | None, allow_trimmed: bool) -> RecordSource:
+        self.opened.append((after, allow_trimmed))
         return _Reading(self, shard_id, after)
 
     def reader(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from local.dashboard.body import BodyError, Line, Metric, panels
+from local.dashboard.body import BodyError, Line, PanelMetric, panels
 from local.streams.templates import Stack
 
 
@@ -36,7 +36,7 @@ def test_a_panel_is_read_with_its_place_and_its_lines() -> None:
     (panel,) = panels([stack(body(said))], account="1")
     assert (panel.x, panel.y, panel.width, panel.height) == (6, 2, 12, 6)
     assert (panel.title, panel.unit, panel.limits[0].value) == ("Cache", "ms", 5.0)
-    metric = Metric(
+    metric = PanelMetric(
         namespace="AWS/DAX",
         name="Hits",
         dimensions=frozenset({("ClusterId", "c")}),
@@ -51,7 +51,7 @@ def test_a_panel_is_read_with_its_place_and_its_lines() -> None:
 
 def test_what_a_metric_does_not_say_is_what_cloudwatch_takes() -> None:
     (panel,) = panels([stack(body(widget(metrics=[["N", "M", {}]])))], account="1")
-    assert isinstance(panel.lines[0].of, Metric)
+    assert isinstance(panel.lines[0].of, PanelMetric)
     assert (panel.lines[0].of.statistic, panel.lines[0].of.period) == ("Average", 300)
 
 
@@ -72,11 +72,11 @@ def parted(text: str) -> tuple[str, str, str]:
 
 
 def test_a_reference_of_another_form_is_refused() -> None:
-    with pytest.raises(BodyError, match="not understood"):
+    with pytest.raises(BodyError, match="unsupported reference"):
         panels([stack({"Ref": "Function"})], account="1")
 
 
 @pytest.mark.parametrize("bodies", [(), (body(), body())])
 def test_no_dashboard_and_two_of_them_are_refused(bodies: tuple[str, ...]) -> None:
-    with pytest.raises(BodyError, match=f"has {len(bodies)} dashboards"):
+    with pytest.raises(BodyError, match=f"have {len(bodies)} dashboards"):
         panels([stack(*bodies)], account="1")

@@ -21,7 +21,7 @@ def test_a_period_that_is_none_is_named(
 ) -> None:
     monkeypatch.setenv("PERIOD", period)
     assert main(tmp_path) == 1
-    assert f"PERIOD must be seconds from 1 to 10800, got '{period}'" in capsys.readouterr().err
+    assert f"PERIOD must be a number of seconds from 1 to 10800, got '{period}'" in capsys.readouterr().err
 
 
 def test_a_stack_that_ended_without_taking_its_url_away_is_told(

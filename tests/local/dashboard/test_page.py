@@ -7,17 +7,17 @@ from html.parser import HTMLParser
 import pytest
 
 from local.dashboard.body import Limit, Line, Panel
-from local.dashboard.page import page, told
-from local.dashboard.shown import Shown, State, show
+from local.dashboard.page import page, summary_line
+from local.dashboard.rendering import RenderedPanel, State, render_panels
 from tests.local.dashboard.samples import COUNTS, WINDOW, FixedSource, metric, panel
 
 SERVED = Line(label="Served", of=metric("Served"))
 UNITS = Line(label="units", of=metric("ConsumedWriteCapacityUnits", namespace="AWS/DynamoDB"))
-NO_UNITS = "the emulator counts no AWS/DynamoDB ConsumedWriteCapacityUnits"
+NO_UNITS = "the emulator has no metrics in AWS/DynamoDB ConsumedWriteCapacityUnits"
 
 
-def shown(*panels: Panel, source: FixedSource | None = None) -> tuple[Shown, ...]:
-    return show(panels, source=source or FixedSource({"Served": COUNTS}), window=WINDOW)
+def shown(*panels: Panel, source: FixedSource | None = None) -> tuple[RenderedPanel, ...]:
+    return render_panels(panels, source=source or FixedSource({"Served": COUNTS}), window=WINDOW)
 
 
 def drawn(*panels: Panel, source: FixedSource | None = None, unreadable: int = 0) -> str:
@@ -64,7 +64,7 @@ def test_a_line_without_a_source_is_told_beside_those_that_have_one() -> None:
 def test_a_source_that_has_counted_nothing_is_told_apart_from_none() -> None:
     (one,) = shown(panel(SERVED), source=FixedSource({"Served": {}}))
     assert one.state is State.EMPTY
-    assert "nothing was counted in this time" in drawn(panel(SERVED), source=FixedSource({"Served": {}}))
+    assert "no values in this time" in drawn(panel(SERVED), source=FixedSource({"Served": {}}))
 
 
 RATE = Line(label="rate", of="100 * hits / (hits + misses)")
@@ -83,13 +83,13 @@ def test_an_expression_that_this_page_cannot_do_is_said() -> None:
     strange = Line(label="rate", of="RATE(hits)")
     source = FixedSource({"Hits": COUNTS, "Misses": COUNTS})
     (one,) = shown(panel(strange, *PARTS), source=source)
-    assert one.missing == ("this page does not know the expression RATE(hits)",)
+    assert one.missing == ("this page does not support the expression RATE(hits)",)
 
 
 def test_an_expression_of_what_is_not_counted_here_has_no_source() -> None:
     (one,) = shown(panel(RATE, *PARTS), source=FixedSource())
     assert one.state is State.NO_SOURCE
-    assert "nothing that rate is made of is counted here" in one.missing
+    assert "no metric of rate is collected here" in one.missing
 
 
 def test_alarms_are_told_with_their_states() -> None:
@@ -97,13 +97,13 @@ def test_alarms_are_told_with_their_states() -> None:
     text = drawn(board, source=FixedSource(states={"late": "ALARM"}))
     assert '<li class="alarm">late <small>ALARM</small></li>' in text
     assert "lost <small>not deployed here</small>" in text
-    assert "judges no alarm" not in text
+    assert "evaluates no alarm" not in text
 
 
 def test_alarms_that_nobody_judges_are_told_as_such() -> None:
     board = panel(alarms=("late", "lost"))
     unknown = FixedSource(states=dict.fromkeys(("late", "lost"), "INSUFFICIENT_DATA"))
-    assert "no source here: the emulator judges no alarm" in drawn(board, source=unknown)
+    assert "no source here: the emulator evaluates no alarm" in drawn(board, source=unknown)
 
 
 def test_a_panel_stands_where_the_dashboard_has_it() -> None:
@@ -138,12 +138,12 @@ def test_a_limit_is_drawn_where_it_is_in_sight() -> None:
 
 def test_the_summary_counts_the_panels_that_have_a_source() -> None:
     panels = [panel(markdown="# Title"), panel(SERVED), panel(UNITS), panel(SERVED)]
-    assert told(shown(*panels)).startswith("2 of 3 panels have a source here; 0 of these")
-    assert told(shown(*panels)) in drawn(*panels)
+    assert summary_line(shown(*panels)).startswith("2 of 3 panels have a source here; 0 of these")
+    assert summary_line(shown(*panels)) in drawn(*panels)
 
 
 def test_broken_lines_are_told_where_there_are_any() -> None:
-    assert "say they are metrics and are not: 3" in drawn(panel(SERVED), unreadable=3)
+    assert "could not be parsed: 3" in drawn(panel(SERVED), unreadable=3)
     assert "are not" not in drawn(panel(SERVED))
 
 

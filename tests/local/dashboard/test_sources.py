@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from local.dashboard.emf import Counted, Sample
+from local.dashboard.emf import LogMetrics, Sample
 from local.dashboard.sources import LocalStack, NoSourceError, Window
 from tests.local.dashboard.samples import metric
 
@@ -35,7 +35,7 @@ class Watching:
 
 
 def stack(*samples: Sample, cloudwatch: object = None) -> LocalStack:
-    counted = Counted(samples=samples, unreadable=0)
+    counted = LogMetrics(samples=samples, unreadable=0)
     return LocalStack(client=lambda _service: cloudwatch, counted=counted, served=SERVED)
 
 
@@ -68,8 +68,8 @@ def test_what_the_emulator_lists_is_asked_of_it() -> None:
 @pytest.mark.parametrize(
     ("namespace", "reason"),
     [
-        ("AWS/DynamoDB", "the emulator counts no AWS/DynamoDB"),
-        ("AWS/Lambda", "the emulator counts no AWS/Lambda Missing"),
+        ("AWS/DynamoDB", "the emulator has no metrics in AWS/DynamoDB"),
+        ("AWS/Lambda", "the emulator has no metric AWS/Lambda Missing"),
     ],
 )
 def test_what_it_does_not_list_has_no_source(namespace: str, reason: str) -> None:
@@ -80,7 +80,7 @@ def test_what_it_does_not_list_has_no_source(namespace: str, reason: str) -> Non
 
 def test_what_it_lists_of_others_has_no_source_either() -> None:
     elsewhere = metric("Invocations", namespace="AWS/Lambda", dimensions=frozenset({("service", "other")}))
-    with pytest.raises(NoSourceError, match="Invocations of some, not of all that belong here"):
+    with pytest.raises(NoSourceError, match="Invocations for other dimensions only"):
         stack().series(elsewhere, Window(start=0, end=1))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from local.streams.backlog import Backlog, Backlogs, ResumedSource, drained
+from local.streams.backlog import Backlog, Backlogs, ResumedSource, drain
 from local.streams.reader import RecordPage
 from local.streams.records import Record, sequence_number
 from tests.support.streams import FakeClock, FakeShard, numbers, record
@@ -57,6 +57,6 @@ def test_the_stream_is_read_after_the_backlog() -> None:
 
 def test_draining_ends_at_an_empty_page_and_at_its_most_pages() -> None:
     stream = FakeShard(FakeClock(), [(0.0, one) for one in made(1, 2, 3, 4, 5)], stays_open=True)
-    assert numbers(drained(stream, limit=2, most_pages=2)) == [1, 2, 3, 4]
-    assert numbers(drained(stream, limit=2, most_pages=9)) == [5]
+    assert numbers(drain(stream, limit=2, max_pages=2)) == [1, 2, 3, 4]
+    assert numbers(drain(stream, limit=2, max_pages=9)) == [5]
     assert stream.read(limit=2) == RecordPage(records=[])

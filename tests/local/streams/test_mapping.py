@@ -4,12 +4,18 @@ from typing import Any
 
 import pytest
 
-from local.streams.mapping import RETENTION_SECONDS, MappingError, MappingSettings, StartingPosition, settings
+from local.streams.mapping import (
+    RETENTION_SECONDS,
+    MappingError,
+    MappingSettings,
+    StartingPosition,
+    read_mapping_settings,
+)
 
 
 def from_template(**properties: Any) -> MappingSettings:
     places = {"EventSourceArn": "arn", "FunctionName": "name", "StartingPosition": "TRIM_HORIZON"}
-    return settings({**places, **properties})
+    return read_mapping_settings({**places, **properties})
 
 
 def test_what_is_not_said_has_the_default_of_aws() -> None:
@@ -78,10 +84,10 @@ def test_an_age_past_the_streams_retention_is_the_retention() -> None:
         ({"MaximumRecordAgeInSeconds": 59}, "must be -1 or from 60 to 604800, got 59"),
         ({"MaximumRecordAgeInSeconds": 604_801}, "from -1 to 604800"),
         ({"BisectBatchOnFunctionError": "true"}, "BisectBatchOnFunctionError must be true or false"),
-        ({"FunctionResponseTypes": ["Everything"]}, "at most ReportBatchItemFailures"),
+        ({"FunctionResponseTypes": ["Everything"]}, "must be empty or ReportBatchItemFailures"),
         ({"ParallelizationFactor": 2}, "ParallelizationFactor must be 1"),
         ({"TumblingWindowInSeconds": 30}, "TumblingWindowInSeconds"),
-        ({"KmsKeyArn": "arn"}, "KmsKeyArn of a DynamoDB stream's mapping cannot be honoured"),
+        ({"KmsKeyArn": "arn"}, "KmsKeyArn of a stream mapping not supported here"),
         ({"FilterCriteria": {"Filters": [{"Pattern": "{"}]}}, "FilterCriteria: filter 1: not JSON"),
     ],
 )

@@ -119,7 +119,7 @@ def test_what_breaks_a_reader_is_said_and_it_begins_again(tmp_path: Path) -> Non
     stream.breaks = 2
     with running(stream, tmp_path, said=said):
         until(lambda: stream.delivered == [1, 2, 3])
-    assert said == ["App/Mapping one: RuntimeError: broken; again in 0.01 s"] * 2
+    assert said == ["App/Mapping one: RuntimeError: broken; restarting in 0.01 s"] * 2
 
 
 def test_latest_means_the_end_at_the_first_start_alone(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_sweeper_sweeps_again_and_again_whatever_breaks_it(tmp_path: Path) -> 
     sweeper = Counting(failures=1)
     with running(FakeStream({}), tmp_path, said=said, sweepers=[sweeper]):
         until(lambda: sweeper.sweeps > 3)
-    assert said == ["ttl sweeper: RuntimeError: no table; again in 0.01 s"]
+    assert said == ["ttl sweeper: RuntimeError: no table; restarting in 0.01 s"]
 
 
 def test_nothing_runs_after_a_stop(tmp_path: Path) -> None:
@@ -194,4 +194,4 @@ def test_a_stream_out_of_reach_keeps_nothing_from_stopping(tmp_path: Path) -> No
 
     with running(Gone({}), tmp_path, said=said):
         until(lambda: bool(said))
-    assert said[-1] == "what is not delivered yet could not be kept: RuntimeError: gone"
+    assert said[-1] == "undelivered records could not be saved: RuntimeError: gone"

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from local.streams.positions import Position
 from local.streams.records import event_record
-from local.streams.source import Shard, ShardError, ShardSource, Stream, ends, readable_shards
+from local.streams.source import Shard, ShardError, ShardSource, Stream, readable_shards, shard_ends
 from local.streams.swept import SweptRecords
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/sessions/stream/2027"
@@ -152,12 +152,12 @@ def test_a_trimmed_position_is_said_and_reading_goes_on_with_what_is_left(tmp_pa
     client = FakeStreams([failing("TrimmedDataAccessException"), page(received("9"))])
     assert len(source(client, tmp_path, after="7", said=said).read().records) == 1
     assert client.asked == [("AFTER_SEQUENCE_NUMBER", "7"), ("TRIM_HORIZON", None)]
-    assert "what followed 7 is trimmed" in said[0]
+    assert "records after 7 are trimmed" in said[0]
 
 
 def test_a_stream_that_gives_no_valid_iterator_is_an_error(tmp_path: Path) -> None:
     client = FakeStreams([failing("ExpiredIteratorException")] * 9)
-    with pytest.raises(ShardError, match="no iterator stays valid"):
+    with pytest.raises(ShardError, match="every iterator expired at once"):
         source(client, tmp_path).read()
 
 
@@ -196,7 +196,7 @@ def test_a_shard_waits_for_its_parent() -> None:
 def test_the_end_of_a_shard_is_its_last_record() -> None:
     shards = [{"ShardId": "open"}, {"ShardId": "closed"}, {"ShardId": "empty"}]
     script = [page(received("1")), page(received("2")), page(), page(received("5"), following=None), page()]
-    assert ends(Stream(client=FakeStreams(script, shards), arn=ARN)) == {
+    assert shard_ends(Stream(client=FakeStreams(script, shards), arn=ARN)) == {
         "open": Position(after="2"),
         "closed": Position(after="5", finished=True),
         "empty": Position(),

@@ -9,7 +9,7 @@ import pytest
 
 from local.emulator import Emulator
 from local.streams.source import Stream
-from local.streams.sweeper import OLDEST_SECONDS, Sweeper
+from local.streams.sweeper import MAX_AGE_SECONDS, Sweeper
 from local.streams.swept import SweptRecords
 
 NOW = 1_800_000_000.5
@@ -81,8 +81,8 @@ def test_what_has_expired_goes_and_all_else_stays(world: World, request: pytest.
     world.put("fraction", seconds - 0.5)
     world.put("now", seconds)
     world.put("alive", seconds + 1)
-    world.put("five years past", seconds - OLDEST_SECONDS)
-    world.put("just within five years", seconds - OLDEST_SECONDS + 1)
+    world.put("five years past", seconds - MAX_AGE_SECONDS)
+    world.put("just within five years", seconds - MAX_AGE_SECONDS + 1)
     world.put("worded", str(seconds - 1))
     world.put("without", None)
     assert world.sweeper().sweep() == 3

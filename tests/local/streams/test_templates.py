@@ -17,7 +17,7 @@ from local.streams.templates import (
     without_stream_mappings,
 )
 
-PLACE = AwsEnvironment(region="us-east-1", account="000000000000")
+ENVIRONMENT = AwsEnvironment(region="us-east-1", account="000000000000")
 STREAM = "arn:aws:dynamodb:us-east-1:000000000000:table/sessions/stream/2027"
 
 
@@ -57,7 +57,7 @@ class Deployed:
 
 
 def one(resource: Mapping[str, Any], *others: Stack) -> EventSourceMapping:
-    (resolved,) = resolve([stack(Mapping=resource), *others], deployed=Deployed(), place=PLACE)
+    (resolved,) = resolve([stack(Mapping=resource), *others], deployed=Deployed(), environment=ENVIRONMENT)
     return resolved
 
 
@@ -94,7 +94,7 @@ def test_a_streams_mapping_is_not_deployed_when_its_source_is(source: Any) -> No
 def test_a_mapping_is_left_to_the_emulator_when_its_source_is(source: Any) -> None:
     stacks = [stack(Mapping=mapping(EventSourceArn=source)), exporting(OTHERS["a queue of the stack"])]
     assert without_stream_mappings(stacks) == {}
-    assert resolve(stacks, deployed=Deployed(), place=PLACE) == ()
+    assert resolve(stacks, deployed=Deployed(), environment=ENVIRONMENT) == ()
 
 
 def test_nothing_waits_for_a_mapping_that_is_not_deployed() -> None:
@@ -112,7 +112,7 @@ def test_nothing_waits_for_a_mapping_that_is_not_deployed() -> None:
 )
 def test_a_mapping_that_another_resource_names_cannot_be_left_out(reference: Any) -> None:
     naming = {"Type": "AWS::SSM::Parameter", "Properties": {"Values": [{"Value": reference}]}}
-    with pytest.raises(MappingError, match="App: Mapping is referred to"):
+    with pytest.raises(MappingError, match="App: the rest of the template refers to Mapping"):
         without_stream_mappings([stack(Mapping=mapping(EventSourceArn=STREAM), Naming=naming)])
 
 
@@ -148,7 +148,7 @@ def test_another_stacks_output_is_what_that_stack_makes_it_from() -> None:
 
 def test_an_output_that_no_stack_puts_out_is_said() -> None:
     output = {"Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Missing"}}
-    with pytest.raises(MappingError, match="no stack Data puts out Missing"):
+    with pytest.raises(MappingError, match="no stack Data has the output Missing"):
         list(stream_mappings([stack(Mapping=mapping(EventSourceArn=output))]))
 
 
@@ -162,7 +162,7 @@ def test_a_join_of_pseudo_parameters_is_put_together() -> None:
     ("properties", "said"),
     [
         ({"FunctionName": {"Ref": "Missing"}}, "App/Mapping: Missing is not deployed in App"),
-        ({"FunctionName": {"Fn::Select": [0, ["a"]]}}, "a reference of this form is not understood"),
+        ({"FunctionName": {"Fn::Select": [0, ["a"]]}}, "unsupported reference"),
         ({"FunctionName": {"Fn::GetAtt": ["Table", "Arn"]}}, "Arn of Table"),
         (
             {"DestinationConfig": {"OnFailure": {"Destination": "arn:aws:sns:us-east-1:000000000000:topic"}}},
