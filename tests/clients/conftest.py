@@ -1,4 +1,4 @@
-"""The API in process, for the client and for the command."""
+"""The API in process, for the client and the command."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The client on the API's own code, in process, with answers lost on the transport back."""
+"""The client calls the API's own code in process, with responses lost."""
 
 import json
 from collections.abc import Callable
@@ -70,7 +70,7 @@ def test_operators_calls_are_read(client: Client) -> None:
 
 
 @pytest.mark.parametrize("losses", [1, 2])
-def test_a_message_is_appended_once_whatever_answers_are_lost(
+def test_a_message_is_appended_once_even_if_responses_are_lost(
     transport: InProcessTransport, client: Client, losses: int
 ) -> None:
     session_id = client.create_session().session_id
@@ -80,7 +80,7 @@ def test_a_message_is_appended_once_whatever_answers_are_lost(
 
 
 @pytest.mark.parametrize("losses", [1, 2])
-def test_a_checkpoint_is_added_once_whatever_answers_are_lost(
+def test_a_checkpoint_is_added_once_even_if_responses_are_lost(
     transport: InProcessTransport, client: Client, losses: int
 ) -> None:
     session_id = client.create_session().session_id
@@ -98,7 +98,7 @@ def test_a_checkpoint_is_added_once_whatever_answers_are_lost(
         client.get_checkpoint(session_id, "latest")
 
 
-def test_a_call_is_recorded_once_whatever_answers_are_lost(
+def test_a_call_is_recorded_once_even_if_responses_are_lost(
     transport: InProcessTransport, client: Client
 ) -> None:
     session_id = client.create_session().session_id
@@ -107,15 +107,13 @@ def test_a_call_is_recorded_once_whatever_answers_are_lost(
     assert list(client.list_tool_calls(session_id)) == [record]
 
 
-def test_a_session_whose_deletion_was_not_answered_is_deleted(
-    transport: InProcessTransport, client: Client
-) -> None:
+def test_a_lost_response_to_a_delete_is_a_success(transport: InProcessTransport, client: Client) -> None:
     session_id = client.create_session().session_id
     transport.losing = 1
     client.delete_session(session_id)
 
 
-def test_a_replacement_whose_answer_was_lost_is_told_as_unknown(
+def test_a_lost_response_to_a_replacement_leaves_its_outcome_unknown(
     transport: InProcessTransport, client: Client
 ) -> None:
     session = client.create_session()
@@ -127,14 +125,16 @@ def test_a_replacement_whose_answer_was_lost_is_told_as_unknown(
     assert client.get_session(session.session_id).state == {"a": 1}
 
 
-def test_a_move_whose_answer_was_lost_is_done(transport: InProcessTransport, client: Client) -> None:
+def test_a_lost_response_to_a_move_is_retried_with_success(
+    transport: InProcessTransport, client: Client
+) -> None:
     session_id = client.create_session().session_id
     transport.losing = 1
     assert client.move_session(session_id, "active", version=1).version == 2
 
 
 @pytest.mark.parametrize("losses", [1, 2])
-def test_an_increment_is_counted_once_whatever_answers_are_lost(
+def test_an_increment_counts_once_even_if_responses_are_lost(
     transport: InProcessTransport, client: Client, losses: int
 ) -> None:
     session_id = client.create_session(state={"n": 1}).session_id
@@ -145,7 +145,7 @@ def test_an_increment_is_counted_once_whatever_answers_are_lost(
     }
 
 
-def test_a_session_is_made_once_whatever_answers_are_lost(
+def test_a_session_is_created_once_even_if_responses_are_lost(
     transport: InProcessTransport, client: Client
 ) -> None:
     transport.losing = 2
@@ -160,7 +160,7 @@ def test_a_session_is_made_once_whatever_answers_are_lost(
         lambda client, session_id: client.append_messages(session_id, [{1: 2}]),
     ],
 )
-def test_what_is_no_json_never_leaves(client: Client, call: Callable[[Client, str], Any]) -> None:
+def test_a_value_that_is_no_json_is_not_sent(client: Client, call: Callable[[Client, str], Any]) -> None:
     session_id = client.create_session().session_id
     with pytest.raises(ValueError, match="JSON"):
         call(client, session_id)
@@ -196,7 +196,7 @@ def test_an_approval_is_decided_by_another(client: Client) -> None:
 
 
 @pytest.mark.parametrize("losses", [1, 2])
-def test_tasks_are_made_and_ended_once_whatever_answers_are_lost(
+def test_tasks_are_created_and_completed_once_even_if_responses_are_lost(
     transport: InProcessTransport, client: Client, losses: int
 ) -> None:
     transport.losing = losses
@@ -210,7 +210,7 @@ def test_tasks_are_made_and_ended_once_whatever_answers_are_lost(
     assert [each.task_id for each in client.list_tasks()] == list(done.next)
 
 
-def test_a_claim_whose_answer_is_lost_is_told_as_unknown(
+def test_a_lost_response_to_a_claim_leaves_its_outcome_unknown(
     transport: InProcessTransport, client: Client
 ) -> None:
     client.create_task(queue="mail", payload=1)

@@ -1,4 +1,4 @@
-"""What both clients send and read, and what they keep to themselves."""
+"""What both clients send and read, and which secrets they never show."""
 
 import logging
 from typing import Any
@@ -46,7 +46,7 @@ def test_a_version_is_sent_in_quotes() -> None:
     assert server.requests[0].headers["if-match"] == '"7"'
 
 
-def test_whom_a_client_acts_for_is_its_own() -> None:
+def test_each_client_acts_for_its_own_subject() -> None:
     server = Scripted(ok(), ok(), ok())
     client = server.client()
     alice, bob = client.acting_for("alice"), client.acting_for("bob")
@@ -85,10 +85,10 @@ def test_any_id_is_one_segment_of_the_path(tool_call_id: str) -> None:
 def test_a_list_is_read_page_by_page_as_far_as_it_is_asked_for() -> None:
     second = {**MESSAGE, "messageId": "m2"}
     server = Scripted(page([MESSAGE], "c+1="), page([], "c2"), page([second], None))
-    found = server.client().list_messages(SESSION_ID, order="desc", limit=1)
-    assert next(found).message_id == "m1"
+    messages = server.client().list_messages(SESSION_ID, order="desc", limit=1)
+    assert next(messages).message_id == "m1"
     assert len(server.requests) == 1
-    assert [each.message_id for each in found] == ["m2"]
+    assert [each.message_id for each in messages] == ["m2"]
     asked = [dict(request.url.params) for request in server.requests]
     assert asked == [
         {"order": "desc", "limit": "1"},
@@ -107,23 +107,23 @@ def test_a_problem_is_an_exception_with_its_facts() -> None:
     assert str(error) == "No. (version-conflict, request req-1)"
 
 
-def test_an_answer_that_is_none_of_the_apis_is_told_as_such() -> None:
+def test_a_response_outside_the_contract_is_unreadable() -> None:
     for answer in (ok({"other": 1}), ok([1]), ok("x", status=302), ok({}, status=404)):
         with pytest.raises(errors.UnreadableAnswerError):
             Scripted(answer).client().get_session(SESSION_ID)
 
 
 @pytest.mark.parametrize("url", ["http://api.example.com", "ftp://x", "x", "https://u:p@x", "https://x?a=b"])
-def test_nothing_is_sent_where_others_could_read_it(url: str) -> None:
+def test_a_url_without_tls_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="https"):
         Client(url, Bearer(TOKEN))
 
 
-def test_this_machine_may_be_reached_without_tls() -> None:
+def test_loopback_may_be_reached_without_tls() -> None:
     assert validated_url("http://127.0.0.1:4566/v1/") == "http://127.0.0.1:4566/v1"
 
 
-def test_this_machine_is_reached_directly_whatever_proxies_are_configured(
+def test_loopback_is_reached_without_the_configured_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://192.0.2.1:1")
@@ -149,7 +149,7 @@ def test_a_token_provider_is_asked_at_each_attempt() -> None:
 def test_neither_repr_nor_log_nor_error_shows_a_secret(
     authentication: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    # What botocore tells in DEBUG is its own; docs/client.md warns of it.
+    # botocore's own DEBUG log shows signatures; docs/client.md warns of it.
     caplog.set_level(logging.INFO, logger="botocore")
     caplog.set_level(logging.DEBUG)
     server = Scripted(lost(), problem(401, "unauthenticated"))
@@ -178,7 +178,7 @@ def test_the_awaited_client_sends_and_reads_the_same() -> None:
 
     server, other = events(), events()
     client = server.client()
-    told: list[Any] = [client.get_session(SESSION_ID), list(client.list_messages(SESSION_ID))]
+    expected: list[Any] = [client.get_session(SESSION_ID), list(client.list_messages(SESSION_ID))]
     client.delete_session(SESSION_ID)
 
     async def awaited() -> list[Any]:
@@ -189,7 +189,7 @@ def test_the_awaited_client_sends_and_reads_the_same() -> None:
             await each.delete_session(SESSION_ID)
             return [session, messages]
 
-    assert anyio.run(awaited) == told
+    assert anyio.run(awaited) == expected
     assert [(each.method, each.url, each.headers) for each in server.requests] == [
         (each.method, each.url, each.headers) for each in other.requests
     ]
@@ -197,17 +197,17 @@ def test_the_awaited_client_sends_and_reads_the_same() -> None:
 
 def test_the_awaited_client_does_not_wait_for_credentials_in_the_event_loop() -> None:
     async def run() -> list[str]:
-        seen: list[str] = []
+        calls: list[str] = []
 
         def token() -> str:
             # Only a thread beside the loop can call into it.
-            anyio.from_thread.run_sync(seen.append, "loop is free")
+            anyio.from_thread.run_sync(calls.append, "loop is free")
             return TOKEN
 
         transport = httpx.MockTransport(Scripted(ok()))
         async with AsyncClient(URL, Bearer(token), transport=transport) as client:
             await client.acting_for("alice").get_session(SESSION_ID)
-        return seen
+        return calls
 
     assert anyio.run(run) == ["loop is free"]
 

@@ -1,4 +1,4 @@
-"""``sessions``: what it shows, where it connects, and how it fails."""
+"""The command ``sessions``: its output, its connection and its errors."""
 
 import functools
 import json
@@ -22,7 +22,7 @@ from tests.support.in_process_transport import API, InProcessTransport
 
 @pytest.fixture(autouse=True)
 def asked(monkeypatch: pytest.MonkeyPatch, transport: InProcessTransport) -> None:
-    """Every command asks the API in process."""
+    """Every command calls the API in process."""
     in_process = functools.partial(Client, transport=httpx.MockTransport(transport))
     monkeypatch.setattr(connection, "Client", in_process)
     monkeypatch.setenv("SESSION_STORE_URL", API)
@@ -60,7 +60,7 @@ def test_ls_says_that_there_is_nothing(capsys: pytest.CaptureFixture[str]) -> No
     assert run(capsys, "ls", "--json") == (0, "", "")
 
 
-def test_json_is_what_the_api_answers(
+def test_json_output_equals_the_apis_answers(
     transport: InProcessTransport, client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session_id = client.create_session(state={"n": 0.1, "big": 12345678901234567890123}).session_id
@@ -84,7 +84,7 @@ def test_show_names_every_member_and_obeys_no_control_character(
     assert "\\x9b" in members["state"]
 
 
-def test_expiring_lists_what_ends_soon(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+def test_expiring_lists_sessions_that_expire_soon(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
     session_id = client.create_session(idle_timeout=10).session_id
     client.move_session(session_id, "active")
     code, out, _ = run(capsys, "expiring", "--within", "60")
@@ -110,7 +110,7 @@ def test_tail_shows_the_last_of_the_transcript_the_calls_and_the_audit_in_time_o
     assert run(capsys, "tail", session_id, "--for", "0", "--last", "0")[1] == ""
 
 
-def test_tail_shows_what_comes_once_until_the_session_is_gone(
+def test_tail_shows_new_entries_once_until_the_session_is_gone(
     client: Client, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session_id = client.create_session().session_id
@@ -128,12 +128,12 @@ def test_tail_shows_what_comes_once_until_the_session_is_gone(
     code, out, err = run(capsys, "tail", session_id, "--json", "--only", "messages", "--only", "calls")
     assert code == 0
     assert err.endswith("the session is gone\n")
-    told = [json.loads(line) for line in out.splitlines()]
-    assert [each["item"].get("content") for each in told if each["kind"] == "message"] == [
+    entries = [json.loads(line) for line in out.splitlines()]
+    assert [each["item"].get("content") for each in entries if each["kind"] == "message"] == [
         *(f"m{number}" for number in range(240, 250)),
         "new",
     ]
-    assert [each["item"]["toolCallId"] for each in told if each["kind"] == "call"] == ["c1"]
+    assert [each["item"]["toolCallId"] for each in entries if each["kind"] == "call"] == ["c1"]
 
 
 def test_tail_reads_on_from_where_it_was(
@@ -172,7 +172,7 @@ def test_ctrl_c_ends_tail_cleanly(
     assert "Traceback" not in err
 
 
-def test_a_session_that_is_not_there_is_told_with_the_place(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_session_is_reported_with_the_url(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("show", "tail"):
         code, out, err = run(capsys, command, "use1-" + "a" * 32)
         assert (code, out) == (1, "")
@@ -180,7 +180,7 @@ def test_a_session_that_is_not_there_is_told_with_the_place(capsys: pytest.Captu
 
 
 @pytest.mark.usefixtures("client")
-def test_what_cannot_be_asked_ends_with_2(
+def test_a_call_that_cannot_be_sent_exits_with_2(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert run(capsys, "show", "..")[::2] == (2, f"error: {API}: '..' is not a session id\n")
@@ -217,16 +217,16 @@ def options(**given: Any) -> Any:
     return type("Options", (), {**values, **given})
 
 
-def test_the_local_stack_is_called_as_its_first_tenant_or_as_whoever_is_named(tmp_path: Path) -> None:
+def test_the_local_stack_is_called_as_its_first_tenant_or_the_named_profile(tmp_path: Path) -> None:
     (tmp_path / "api-url").write_text("http://127.0.0.1:4566/v1\n")
     keys = "aws_access_key_id = AK{0}\naws_secret_access_key = s\nregion = us-east-1\n"
     text = "".join(f"[{name}]\n{keys.format(name)}" for name in ("tenant-a", "operator"))
     (tmp_path / "credentials").write_text(text)
     for profile, key in ((None, "AKtenant-a"), ("operator", "AKoperator")):
-        found = connect(options(local=str(tmp_path), profile=profile), {})
-        assert found.url == "http://127.0.0.1:4566/v1"
-        assert isinstance(found.authentication, SigV4)
-        assert (found.authentication.credentials.access_key, found.authentication.region) == (
+        target = connect(options(local=str(tmp_path), profile=profile), {})
+        assert target.url == "http://127.0.0.1:4566/v1"
+        assert isinstance(target.authentication, SigV4)
+        assert (target.authentication.credentials.access_key, target.authentication.region) == (
             key,
             "us-east-1",
         )

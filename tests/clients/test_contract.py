@@ -1,4 +1,4 @@
-"""The client has every operation of ``docs/openapi.json``, and its shapes are the document's."""
+"""The client has every operation and every schema of ``docs/openapi.json``."""
 
 import inspect
 import json
@@ -99,44 +99,44 @@ ARGUMENTS: Mapping[str, object] = {
     "max_tasks": 1,
     "max_letters": 1,
 }
-"""One for each parameter of the client's functions."""
+"""An argument for each parameter of the client's functions."""
 
 
 def function_of(operation_id: str) -> Callable[..., Call[Any]]:
     name = re.sub(r"(?<!^)([A-Z])", r"_\1", operation_id).lower()
-    (found,) = (getattr(module, name) for module in MODULES if hasattr(module, name))
-    function: Callable[..., Call[Any]] = found
+    (candidate,) = (getattr(module, name) for module in MODULES if hasattr(module, name))
+    function: Callable[..., Call[Any]] = candidate
     return function
 
 
 def whole(operation_id: str) -> Call[Any]:
-    """The call with everything given that can be given."""
+    """Build a call with every argument."""
     function = function_of(operation_id)
     return function(**{name: ARGUMENTS[name] for name in inspect.signature(function).parameters})
 
 
 def shape(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Any:
-    """A schema without names, descriptions and order."""
+    """Reduce a schema to what has to agree: no names, descriptions or order."""
     if "$ref" in schema:
         return shape(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     if "anyOf" in schema:
         return ("any of", frozenset(map(str, (shape(each, definitions) for each in schema["anyOf"]))))
-    kept = {name: value for name, value in schema.items() if name in {"type", "required"}}
+    reduced = {name: value for name, value in schema.items() if name in {"type", "required"}}
     if "enum" in schema:
-        kept["enum"] = sorted(schema["enum"])
+        reduced["enum"] = sorted(schema["enum"])
     if "items" in schema:
-        kept["items"] = shape(schema["items"], definitions)
+        reduced["items"] = shape(schema["items"], definitions)
     if "required" in schema:
-        kept["required"] = sorted(schema["required"])
+        reduced["required"] = sorted(schema["required"])
     if "properties" in schema:
-        kept["properties"] = {
+        reduced["properties"] = {
             name: shape(each, definitions) for name, each in sorted(schema["properties"].items())
         }
-    return kept
+    return reduced
 
 
 def answered(operation: Mapping[str, Any]) -> set[str]:
-    """The schemas of success; none is an empty body."""
+    """Return the schemas of successful responses; ``null`` for an empty body."""
     contents = [
         answer.get("content", {}) for status, answer in operation["responses"].items() if status < "300"
     ]
@@ -194,7 +194,7 @@ def test_a_call_sends_every_parameter_and_no_other(operation_id: str) -> None:
     call = whole(operation_id)
     assert {name.lower() for name in call.query} == {name for where, name in named if where == "query"}
     own = {name for where, name in named if where == "header"} & {IF_MATCH, MIN_VERSION}
-    # Lists that are read by page, and what shows no session, take no version that was seen.
+    # Lists read by page, and answers without a session, take no minimum version.
     assert set(call.headers) == own or (own == {MIN_VERSION} and operation_id in UNVERSIONED)
 
 

@@ -1,4 +1,4 @@
-"""When a call is sent again: never so that it is done twice, never in vain, never without an end."""
+"""Retries: no call takes effect twice, none is retried in vain, and every call ends."""
 
 from typing import Any
 
@@ -86,7 +86,7 @@ def success(call: Call[Any]) -> StepResult:
 
 @pytest.mark.parametrize("call", EVERY, ids=named)
 @pytest.mark.parametrize("refusal", NOT_DONE, ids=named)
-def test_what_was_not_done_is_sent_again(call: Call[Any], refusal: StepResult) -> None:
+def test_an_attempt_without_effect_is_retried(call: Call[Any], refusal: StepResult) -> None:
     played = Played(events=[refusal, success(call)])
     played.run(call)
     assert len(played.attempts) == 2
@@ -94,7 +94,9 @@ def test_what_was_not_done_is_sent_again(call: Call[Any], refusal: StepResult) -
 
 @pytest.mark.parametrize("call", REPEATED, ids=named)
 @pytest.mark.parametrize("loss", DOUBTFUL, ids=named)
-def test_what_may_be_done_is_sent_again_where_that_is_safe(call: Call[Any], loss: StepResult) -> None:
+def test_an_attempt_that_may_have_taken_effect_is_retried_if_that_is_safe(
+    call: Call[Any], loss: StepResult
+) -> None:
     played = Played(events=[loss, success(call)])
     played.run(call)
     assert played.attempts[0] == played.attempts[1]
@@ -102,7 +104,7 @@ def test_what_may_be_done_is_sent_again_where_that_is_safe(call: Call[Any], loss
 
 @pytest.mark.parametrize("call", [DRAIN, REDRIVE], ids=named)
 @pytest.mark.parametrize("loss", DOUBTFUL, ids=named)
-def test_what_may_be_done_is_not_sent_again_where_its_answer_would_be_another(
+def test_an_attempt_that_may_have_taken_effect_is_not_retried_if_the_answer_would_differ(
     call: Call[Any], loss: StepResult
 ) -> None:
     played = Played(events=[loss])
@@ -124,7 +126,7 @@ def test_every_attempt_of_a_call_has_one_key_and_every_call_its_own(call: Call[A
 
 
 @pytest.mark.parametrize("call", EVERY, ids=named)
-def test_only_what_takes_a_key_has_one(call: Call[Any]) -> None:
+def test_only_keyed_calls_send_a_key(call: Call[Any]) -> None:
     played = Played(events=[success(call)])
     played.run(call)
     assert ("idempotency-key" in played.attempts[0].headers) == (call in (CREATE, CHANGE))
@@ -137,7 +139,7 @@ def test_a_message_has_one_id_at_every_attempt() -> None:
     assert played.attempts[0].body == played.attempts[1].body
 
 
-def test_a_session_that_a_lost_delete_has_deleted_is_deleted() -> None:
+def test_not_found_after_a_lost_delete_is_a_success() -> None:
     assert Played(events=[lost(), problem(404, "session-not-found")]).run(DELETE) is None
 
 
@@ -171,7 +173,7 @@ RECOGNISED = set(REFUSALS) - {"forbidden", "unauthenticated", "invalid-request"}
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "conclusive"),
     [
         (CHANGE, RECOGNISED),
         (COMPLETE, RECOGNISED),
@@ -185,21 +187,21 @@ RECOGNISED = set(REFUSALS) - {"forbidden", "unauthenticated", "invalid-request"}
     ids=named,
 )
 @pytest.mark.parametrize("slug", REFUSALS)
-def test_after_a_lost_answer_a_refusal_is_told_only_if_it_tells_of_the_lost_one_too(
-    call: Call[Any], told: set[str], slug: str
+def test_after_a_lost_response_a_refusal_is_raised_only_if_it_holds_for_the_lost_attempt_too(
+    call: Call[Any], conclusive: set[str], slug: str
 ) -> None:
     status, kind = REFUSALS[slug]
     if call is DELETE and slug == "session-not-found":
         return
-    with pytest.raises(kind if slug in told else errors.OutcomeUnknownError) as raised:
+    with pytest.raises(kind if slug in conclusive else errors.OutcomeUnknownError) as raised:
         Played(events=[lost(), problem(status, slug, currentVersion=9)]).run(call)
     assert (raised.value.status, raised.value.facts["currentVersion"]) == (status, 9)
-    assert slug in told or isinstance(raised.value.__cause__, kind)
+    assert slug in conclusive or isinstance(raised.value.__cause__, kind)
 
 
 @pytest.mark.parametrize("call", EVERY, ids=named)
 @pytest.mark.parametrize("slug", REFUSALS)
-def test_a_refusal_alone_is_told_and_not_sent_again(call: Call[Any], slug: str) -> None:
+def test_a_refusal_is_raised_and_not_retried(call: Call[Any], slug: str) -> None:
     status, kind = REFUSALS[slug]
     played = Played(events=[problem(status, slug)])
     with pytest.raises(kind):
@@ -208,26 +210,26 @@ def test_a_refusal_alone_is_told_and_not_sent_again(call: Call[Any], slug: str) 
 
 
 @pytest.mark.parametrize("call", WRITES, ids=named)
-def test_credentials_that_fail_do_not_hide_a_lost_answer(call: Call[Any]) -> None:
+def test_failing_credentials_do_not_hide_a_lost_response(call: Call[Any]) -> None:
     with pytest.raises(CredentialsError):
         Played(events=[CredentialsError("expired")]).run(call)
     with pytest.raises(errors.OutcomeUnknownError):
         Played(events=[lost(), CredentialsError("expired")]).run(call)
 
 
-def test_throttling_to_the_end_tells_that_nothing_was_done() -> None:
+def test_throttling_of_every_attempt_means_no_effect() -> None:
     played = Played(events=[problem(503, "throttled")] * 5)
     with pytest.raises(errors.ThrottledError):
         played.run(CHANGE)
     assert len(played.attempts) == 5
 
 
-def test_throttling_after_a_lost_answer_tells_that_nothing_is_known() -> None:
+def test_throttling_after_a_lost_response_leaves_the_outcome_unknown() -> None:
     with pytest.raises(errors.OutcomeUnknownError):
         Played(events=[lost(), *[problem(503, "throttled")] * 4]).run(CHANGE)
 
 
-def test_a_read_that_is_never_answered_is_no_unknown_outcome() -> None:
+def test_a_read_without_a_response_is_no_unknown_outcome() -> None:
     with pytest.raises(errors.UnreachableError):
         Played(events=[lost()] * 5).run(GET)
     with pytest.raises(errors.ServerError):
@@ -261,7 +263,7 @@ def test_an_attempt_has_one_name_however_often_it_is_sent_and_another_call_anoth
     assert BEGIN.body != other.body
 
 
-def test_a_pause_is_jitter_up_to_a_doubling_bound_after_what_was_asked_for() -> None:
+def test_a_pause_is_retry_after_plus_jitter_up_to_a_doubling_bound() -> None:
     events = [problem(503, "throttled", wait=2), *[problem(503, "throttled")] * 3, ok()]
     most = Played(
         events=events, settings=client_settings(retries=Retries(pause_seconds=0.5, longest_pause_seconds=1.5))
@@ -280,7 +282,7 @@ def test_no_pause_passes_the_deadline() -> None:
     assert played.pauses == []
 
 
-def test_an_attempt_may_take_what_is_left_of_the_deadline() -> None:
+def test_an_attempt_may_take_the_rest_of_the_deadline() -> None:
     retries = Retries(attempt_seconds=30, deadline_seconds=40, pause_seconds=0)
     played = Played(events=[lost(), lost()], settings=client_settings(retries=retries), attempt_seconds=30)
     with pytest.raises(errors.UnreachableError):
@@ -299,7 +301,7 @@ ALL_EVENTS = st.sampled_from(
     seconds=st.floats(0, 40),
     attempts=st.integers(1, 6),
 )
-def test_whatever_fails_a_call_ends_in_time_and_says_what_is_known(
+def test_every_failing_call_ends_in_time_with_a_correct_error(
     call: Call[Any], failures: list[StepResult], seconds: float, attempts: int
 ) -> None:
     retries = Retries(attempts=attempts)

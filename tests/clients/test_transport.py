@@ -1,4 +1,4 @@
-"""What failures on the transport mean, and how long each attempt may take."""
+"""What transport failures mean, and how long each attempt may take."""
 
 import httpx
 import pytest
@@ -12,7 +12,7 @@ DRAINED = {"moved": 1, "skipped": 0, "more": False}
 
 
 def failing_once(error: httpx.RequestError) -> Client:
-    """Its first attempt fails so; a call that may not be repeated shows what that is taken for."""
+    """Return a client whose first attempt fails with ``error`` and whose second succeeds."""
     server = Scripted(ok(DRAINED))
     errors = iter([error])
 
@@ -27,7 +27,7 @@ def failing_once(error: httpx.RequestError) -> Client:
 @pytest.mark.parametrize(
     "kind", [httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError]
 )
-def test_what_never_left_is_sent_again(kind: type[httpx.RequestError]) -> None:
+def test_a_request_that_was_never_sent_is_retried(kind: type[httpx.RequestError]) -> None:
     assert failing_once(kind("no transport")).drain_sessions(within_seconds=60).moved == 1
 
 
@@ -42,7 +42,7 @@ def test_what_never_left_is_sent_again(kind: type[httpx.RequestError]) -> None:
         httpx.DecodingError,
     ],
 )
-def test_what_may_have_left_may_have_been_done(kind: type[httpx.RequestError]) -> None:
+def test_a_request_that_may_have_been_sent_leaves_the_outcome_unknown(kind: type[httpx.RequestError]) -> None:
     with pytest.raises(OutcomeUnknownError):
         failing_once(kind("lost")).drain_sessions(within_seconds=60)
 
@@ -64,11 +64,11 @@ def test_an_attempt_waits_no_longer_than_it_may() -> None:
         ("9" * 400, MAX_RETRY_AFTER_SECONDS),
     ],
 )
-def test_whatever_is_sent_as_retry_after_is_seconds_to_wait(text: str, seconds: float) -> None:
+def test_retry_after_is_read_as_seconds_whatever_its_form(text: str, seconds: float) -> None:
     assert retry_after_seconds(HttpResponse(status=503, headers={"retry-after": text}, body=b"")) == seconds
 
 
 def test_more_than_a_page_is_asked_for_by_pages(transport: InProcessTransport) -> None:
     client = Client(API, Bearer(TOKEN), subject="alice", transport=httpx.MockTransport(transport))
-    made = {client.create_session().session_id for _ in range(101)}
-    assert {each.session_id for each in client.list_sessions(limit=100)} == made
+    created = {client.create_session().session_id for _ in range(101)}
+    assert {each.session_id for each in client.list_sessions(limit=100)} == created

@@ -13,7 +13,7 @@ from session_store_client.operator_calls import get_health
 from tests.support.client_answers import SESSION, SESSION_ID, Scripted, ok, problem
 
 
-def test_where_callers_show_tokens_the_demo_says_what_it_wants(
+def test_the_demo_refuses_a_stack_that_takes_tokens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / ISSUER_URL).write_text("http://127.0.0.1:1")

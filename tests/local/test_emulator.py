@@ -1,4 +1,4 @@
-"""The emulator keeps what it is given, for one run at a time."""
+"""The emulator keeps its data, and one run at a time uses it."""
 
 import dataclasses
 import socket

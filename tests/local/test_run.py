@@ -1,4 +1,4 @@
-"""``make run`` says what keeps it from running, and leaves no URL behind."""
+"""``make run`` reports why it cannot run, and leaves no URL behind."""
 
 import socket
 from pathlib import Path
@@ -65,7 +65,7 @@ def test_a_taken_port_of_the_authorization_server_ends_the_run(
     assert not (tmp_path / AUTH_URL).exists()
 
 
-def test_the_authorization_server_is_beside_the_api_unless_told_otherwise() -> None:
+def test_the_authorization_server_has_the_next_port_unless_configured() -> None:
     assert read_options({}) == StackOptions(port=4566, auth_port=4567)
     assert read_options({"PORT": "5000"}) == StackOptions(port=5000, auth_port=5001)
     assert read_options({"PORT": "5000", "AUTH_PORT": "6000"}) == StackOptions(port=5000, auth_port=6000)
@@ -84,7 +84,7 @@ def test_callers_show_tokens_where_that_is_asked_for() -> None:
     assert read_options({"AUTH": "iam"}) == read_options({"AUTH": ""}) == read_options({})
 
 
-def test_with_tokens_our_server_is_there_whoever_revokes() -> None:
+def test_with_tokens_the_own_server_runs_beside_any_revocation_endpoint() -> None:
     elsewhere = "http://127.0.0.1:9/revoke"
     options = read_options({"AUTH": "jwt", "REVOCATION_ENDPOINT": elsewhere})
     assert options == StackOptions(port=4566, auth_port=4567, revocation_endpoint=elsewhere, tokens=True)

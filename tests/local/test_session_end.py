@@ -1,4 +1,4 @@
-"""What can be seen of the end of a session, under ``make run``, by whoever has what lies in its state."""
+"""The end of a session under ``make run``, observed with the keys and URLs in its state."""
 
 import dataclasses
 import hashlib
@@ -30,12 +30,12 @@ CHILDREN: Final = 4
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ended:
-    """A session that was lived and left alone, with what was seen of it."""
+    """An expired session, with its items and its event."""
 
     access: Access
     session_id: str
     before: Sequence[Mapping[str, Any]]
-    """The items of the table while it lived."""
+    """Its items before it expired."""
 
     event: BusEvent
 
@@ -106,7 +106,7 @@ def test_its_children_are_gone_with_it(ended: Ended, operator: Principal) -> Non
     assert ended.access.api(TENANT).call("GET", f"/sessions/{ended.session_id}").status == 404
 
 
-def test_the_event_tells_of_its_end(ended: Ended) -> None:
+def test_the_event_describes_the_end(ended: Ended) -> None:
     detail = ended.event.detail
     assert (detail["reason"], detail["tenant"]) == ("expired", f"{ACCOUNT}:user/{TENANT}")
     assert detail["childrenDeleted"] == CHILDREN
@@ -114,7 +114,7 @@ def test_the_event_tells_of_its_end(ended: Ended) -> None:
 
 
 def is_kept(entry: Mapping[str, Any]) -> bool:
-    """Whether a session stayed at its version."""
+    """Return whether an entry changed a session without a new version."""
     paths = {change["path"] for change in entry["changes"]}
     return entry["eventName"] == "SessionChanged" and "/version" not in paths
 

@@ -1,4 +1,4 @@
-"""The command prints the whole trail of a session as the API answers it, also after the session's end."""
+"""The command prints a session's whole audit as the API answers it, also after the session's end."""
 
 import json
 from typing import Any
@@ -29,7 +29,9 @@ def run(capsys: pytest.CaptureFixture[str], session_id: str) -> tuple[int, list[
     return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_it_prints_what_the_api_answers_the_owner(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_prints_what_the_api_answers_to_the_owner(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
     api = InProcessApi(world)
     session_id = api.open()
     call = {"toolName": "search", "input": {}, "output": {}, "durationMs": 1}
@@ -49,7 +51,7 @@ def test_it_prints_every_page_of_a_session_that_has_ended(
     assert (code, len(lines)) == (0, 2 * WHOLE_PAGE + 1)
 
 
-def test_it_prints_what_became_of_an_approval(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_prints_the_audit_of_an_approval(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     queue = Queue(InProcessApi(world))
     task_id = queue.created(kind="approval")
     assert queue.decide(task_id).status == 200
@@ -62,14 +64,14 @@ def test_it_prints_what_became_of_an_approval(world: World, capsys: pytest.Captu
 
 
 @pytest.mark.usefixtures("world")
-def test_a_session_without_an_audit_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_session_without_an_audit_has_an_exit_status_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([SESSION_ID, "--stage", "prod"]) == 1
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "the audit has no entries for this session\n")
 
 
 @pytest.mark.usefixtures("world")
-def test_what_is_no_session_id_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_session_id_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no-id", "--stage", "prod"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
 

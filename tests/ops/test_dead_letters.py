@@ -1,4 +1,4 @@
-"""The command says what the API would, and ends with what is left to do."""
+"""The command prints what the API answers; its exit status says whether letters remain."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Panels and a source, as the tests here need them."""
+"""Panels and a source for the tests of the dashboard."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ def panel(*lines: Line, **changes: Any) -> Panel:
 
 @dataclass(frozen=True, slots=True)
 class FixedSource:
-    """Has the series it is given, by the metric's name; of another name it has none."""
+    """Has the given series, by metric name, and no other."""
 
     series_by_name: Mapping[str, Series] = field(default_factory=dict)
     states: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What counts as a metric in a log, and what does not."""
+"""Which lines of a log are metrics."""
 
 import io
 import json
@@ -17,8 +17,8 @@ def line(**changes: Any) -> dict[str, Any]:
         "Dimensions": [["service"]],
         "Metrics": [{"Name": "Served", "Unit": "Count"}],
     }
-    said = {"Timestamp": 1_796_049_962_013, "CloudWatchMetrics": [metric]}
-    return {"_aws": said, "service": "session-api", "Served": [1.0, 2.0], **changes}
+    document = {"Timestamp": 1_796_049_962_013, "CloudWatchMetrics": [metric]}
+    return {"_aws": document, "service": "session-api", "Served": [1.0, 2.0], **changes}
 
 
 def test_each_value_is_a_sample_at_its_time() -> None:
@@ -35,12 +35,12 @@ def test_a_value_need_not_be_a_list() -> None:
 
 
 def test_each_set_of_dimensions_is_a_metric_of_its_own() -> None:
-    said = line(status="active")
-    said["_aws"]["CloudWatchMetrics"][0]["Dimensions"] = [["service"], ["service", "status"]]
-    assert [len(each.dimensions) for each in read_metrics([json.dumps(said)]).samples] == [1, 1, 2, 2]
+    document = line(status="active")
+    document["_aws"]["CloudWatchMetrics"][0]["Dimensions"] = [["service"], ["service", "status"]]
+    assert [len(each.dimensions) for each in read_metrics([json.dumps(document)]).samples] == [1, 1, 2, 2]
 
 
-def test_what_powertools_writes_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_written_by_powertools_are_read(capsys: pytest.CaptureFixture[str]) -> None:
     metrics = Metrics(namespace="SessionStore/local", service="session-api")
     metrics.add_metric(name="Served", unit=MetricUnit.Count, value=4)
     metrics.flush_metrics()
@@ -70,7 +70,7 @@ def test_other_lines_of_the_log_count_nothing(other: str) -> None:
         json.dumps({name: value for name, value in line().items() if name != "service"}),
     ],
 )
-def test_a_broken_line_is_told_and_takes_no_other_with_it(broken: str) -> None:
+def test_a_malformed_line_is_counted_and_harms_no_other(broken: str) -> None:
     counted = read_metrics([broken, json.dumps(line())])
     assert (len(counted.samples), counted.unreadable) == (2, 1)
 

@@ -19,10 +19,10 @@ def number(value: int) -> str:
 
 
 def test_a_backlog_is_found_again_by_mapping_and_shard(tmp_path: Path) -> None:
-    kept = Backlog(after=number(3), records=made(4, 5))
-    Backlogs(tmp_path / "backlogs.json").keep({"audit": {"one": kept, "two": Backlog()}})
+    backlog = Backlog(after=number(3), records=made(4, 5))
+    Backlogs(tmp_path / "backlogs.json").keep({"audit": {"one": backlog, "two": Backlog()}})
     again = Backlogs(tmp_path / "backlogs.json")
-    assert again.of("audit", "one") == kept
+    assert again.of("audit", "one") == backlog
     assert again.of("audit", "two") == Backlog()
     assert again.of("audit", "three") is None
 
@@ -36,10 +36,10 @@ def test_a_backlog_is_found_again_by_mapping_and_shard(tmp_path: Path) -> None:
         (number(9), []),
     ],
 )
-def test_what_a_later_run_has_done_is_left_out(after: str, left: list[int]) -> None:
-    kept = Backlog(after=number(3), records=made(4, 5, 6))
-    assert numbers(kept.since(after).records) == left
-    assert kept.since(after).after == after
+def test_records_that_a_later_run_handled_are_left_out(after: str, left: list[int]) -> None:
+    backlog = Backlog(after=number(3), records=made(4, 5, 6))
+    assert numbers(backlog.since(after).records) == left
+    assert backlog.since(after).after == after
 
 
 @pytest.mark.parametrize(("after", "covered"), [(number(3), True), (number(6), True), (number(9), False)])

@@ -1,4 +1,4 @@
-"""Filter criteria admit what Lambda's documents say they admit."""
+"""Filter criteria match as Lambda's documentation says."""
 
 import json
 from typing import Any

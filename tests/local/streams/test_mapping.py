@@ -18,7 +18,7 @@ def from_template(**properties: Any) -> MappingSettings:
     return read_mapping_settings({**places, **properties})
 
 
-def test_what_is_not_said_has_the_default_of_aws() -> None:
+def test_omitted_properties_have_the_defaults_of_aws() -> None:
     assert from_template() == MappingSettings(
         starting_position=StartingPosition.TRIM_HORIZON,
         batch_size=100,
@@ -31,7 +31,7 @@ def test_what_is_not_said_has_the_default_of_aws() -> None:
     )
 
 
-def test_all_that_is_said_is_honoured() -> None:
+def test_every_supported_property_is_read() -> None:
     said = from_template(
         StartingPosition="LATEST",
         BatchSize=25,
@@ -91,6 +91,6 @@ def test_an_age_past_the_streams_retention_is_the_retention() -> None:
         ({"FilterCriteria": {"Filters": [{"Pattern": "{"}]}}, "FilterCriteria: filter 1: not JSON"),
     ],
 )
-def test_what_cannot_be_honoured_is_refused_by_name(properties: dict[str, Any], said: str) -> None:
+def test_unsupported_properties_are_refused_by_name(properties: dict[str, Any], said: str) -> None:
     with pytest.raises(MappingError, match=said):
         from_template(**properties)

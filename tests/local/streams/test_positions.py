@@ -1,4 +1,4 @@
-"""Positions and swept records outlive the process that noted them."""
+"""Positions and swept records outlive the process that wrote them."""
 
 import threading
 from pathlib import Path

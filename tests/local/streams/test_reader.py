@@ -49,7 +49,7 @@ def test_an_empty_shard_invokes_nothing() -> None:
     assert done.checkpoints == []
 
 
-def test_without_a_window_what_is_there_is_sent_at_once() -> None:
+def test_without_a_window_records_are_sent_at_once() -> None:
     done = delivery(2, arrivals=[0, 5], stays_open=True)
     assert done.reader.deliver_next() is Progress.MOVED
     assert done.batches == [[1]]
@@ -196,7 +196,7 @@ def test_a_reported_failure_is_a_success_where_reports_are_not_asked_for() -> No
     assert done.batches == [[1, 2, 3]]
 
 
-def test_a_function_error_halves_the_batch_whatever_is_reported() -> None:
+def test_a_function_error_halves_the_batch_regardless_of_reported_failures() -> None:
     done = delivery(2, fails_on(2), reports_failures=True, bisects=True, max_retries=0).to_the_end()
     assert done.batches == [[1, 2], [1], [2]]
 
@@ -208,7 +208,7 @@ def test_a_stop_between_retries_leaves_the_batch_for_the_next_start() -> None:
     assert not done.discards
 
 
-def test_what_the_source_raises_passes_through_and_moves_nothing() -> None:
+def test_exceptions_of_the_source_pass_through_without_progress() -> None:
     done = delivery(2, succeeds)
     done.reader.discard = lambda discard: (_ for _ in ()).throw(RuntimeError(str(numbers(discard.records))))
     done.reader.settings = type(done.reader.settings)(max_age=1)

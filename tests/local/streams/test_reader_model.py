@@ -1,4 +1,4 @@
-"""Whatever a function does, each record is delivered or discarded, in order, and none is skipped."""
+"""For any behaviour of the function, each record is delivered or discarded, in order; none is skipped."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ MOST_RECORDS = 40
 
 @st.composite
 def functions(draw: st.DrawFn) -> dict[str, Any]:
-    """How often each record makes a batch fail, which always do, and when the function is out of reach."""
+    """How often each record fails its batch, which always do, and when the function is unreachable."""
     count = draw(st.integers(1, MOST_RECORDS))
     patience = st.integers(1, 6)
     return {
@@ -29,7 +29,7 @@ def functions(draw: st.DrawFn) -> dict[str, Any]:
 
 
 class Modelled:
-    """Succeeds in order up to the first record that is not willing yet."""
+    """Succeeds in order up to the first record that still fails."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
         self._failures = dict(plan["failures"])

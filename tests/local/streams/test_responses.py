@@ -1,4 +1,4 @@
-"""A function's answer is read as Lambda's documents say."""
+"""A function's response is read as Lambda's documentation says."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A stream is read shard by shard, through what can go wrong with iterators."""
+"""A stream is read shard by shard, with iterators that expire or point to trimmed records."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ def failing(code: str) -> ClientError:
 
 
 class FakeStreams:
-    """Answers GetRecords from a script of pages and errors; remembers the iterators asked for."""
+    """Answers GetRecords from a script of pages and errors; records the iterators requested."""
 
     def __init__(self, script: Sequence[Any] = (), shards: Sequence[dict[str, Any]] = ()) -> None:
         self._script = iter(script)
@@ -147,7 +147,7 @@ def test_an_expired_iterator_is_replaced_at_the_last_record(tmp_path: Path) -> N
     assert client.asked == [("TRIM_HORIZON", None), ("AFTER_SEQUENCE_NUMBER", "1")]
 
 
-def test_a_trimmed_position_is_said_and_reading_goes_on_with_what_is_left(tmp_path: Path) -> None:
+def test_a_trimmed_position_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
     said: list[str] = []
     client = FakeStreams([failing("TrimmedDataAccessException"), page(received("9"))])
     assert len(source(client, tmp_path, after="7", said=said).read().records) == 1

@@ -1,4 +1,4 @@
-"""The sweeper deletes what has expired, in bounded steps, and notes the record of each deletion."""
+"""The sweeper deletes expired items in bounded steps and notes the record of each deletion."""
 
 import secrets
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ def world(emulator: Emulator, table: str, tmp_path: Path) -> World:
     return World(emulator, table, tmp_path)
 
 
-def test_what_has_expired_goes_and_all_else_stays(world: World, request: pytest.FixtureRequest) -> None:
+def test_expired_items_are_deleted_and_no_others(world: World, request: pytest.FixtureRequest) -> None:
     seconds = int(NOW)
     world.put("expired", seconds - 1)
     world.put("fraction", seconds - 0.5)

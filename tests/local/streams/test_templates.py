@@ -1,4 +1,4 @@
-"""Stream mappings are found in synthesized templates, taken out of what is deployed, and resolved."""
+"""Stream mappings are found in synthesized templates, removed for the deployment, and resolved."""
 
 import json
 from collections.abc import Mapping
@@ -116,7 +116,7 @@ def test_a_mapping_that_another_resource_names_cannot_be_left_out(reference: Any
         without_stream_mappings([stack(Mapping=mapping(EventSourceArn=STREAM), Naming=naming)])
 
 
-def test_references_become_the_names_of_what_is_deployed() -> None:
+def test_references_resolve_to_the_names_of_deployed_resources() -> None:
     resolved = one(
         mapping(
             EventSourceArn={"Fn::GetAtt": ["Table", "StreamArn"]},
@@ -140,13 +140,13 @@ def test_an_import_is_looked_up_and_an_arn_taken_as_it_is() -> None:
     assert resolved.dead_letter_arn is None
 
 
-def test_another_stacks_output_is_what_that_stack_makes_it_from() -> None:
+def test_another_stacks_output_is_resolved_in_that_stack() -> None:
     output = {"Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Exported"}}
     resolved = one(mapping(EventSourceArn=output), exporting({"Fn::GetAtt": ["Table", "StreamArn"]}))
     assert resolved.stream_arn == Deployed().stream_arn("Data-Table")
 
 
-def test_an_output_that_no_stack_puts_out_is_said() -> None:
+def test_a_missing_output_is_named() -> None:
     output = {"Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Missing"}}
     with pytest.raises(MappingError, match="no stack Data has the output Missing"):
         list(stream_mappings([stack(Mapping=mapping(EventSourceArn=output))]))
@@ -171,7 +171,7 @@ def test_a_join_of_pseudo_parameters_is_put_together() -> None:
         ({"BatchSize": 0}, "App/Mapping: BatchSize must be"),
     ],
 )
-def test_what_is_not_understood_is_refused_with_the_mappings_name(
+def test_an_unsupported_reference_is_refused_with_the_mappings_name(
     properties: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(MappingError, match=said):
