@@ -1,4 +1,4 @@
-# Every target runs from a fresh clone: what it needs is made first, and made once.
+# Every target works in a fresh clone: what it needs is installed first, once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +14,7 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate
 	--no-emit-index-url --no-header --no-annotate
 
 export PYTHONPATH := lambdas:clients:.
-# The CDK library runs on Node.js 20, and would say at every start that it is old.
+# The CDK library works with Node.js 20, but warns at every start that it is old.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
@@ -49,10 +49,10 @@ run: setup ## Start the whole stack on this machine (PORT=4566, AUTH_PORT=4567, 
 token: setup ## Print a token for `make run AUTH=jwt` (TENANT=tenant-a, SUBJECT=alice, SCOPE="ops", EXPIRES=3600)
 	@exec $(BIN)/python -m local.access_token
 
-demo: setup ## Play one session's life and another's end, step by step
+demo: setup ## Play the life of a session and the end of another, step by step
 	@exec $(BIN)/python -m local.demo
 
-listen: setup ## Print what the event bus tells of sessions, while `make run` runs
+listen: setup ## Print the events on the event bus, while `make run` runs
 	@exec $(BIN)/python -m local.event_listener
 
 dashboard: setup ## Draw the running stack's dashboard into .local/dashboard.html (PERIOD=seconds)
@@ -61,7 +61,7 @@ dashboard: setup ## Draw the running stack's dashboard into .local/dashboard.htm
 test: setup check ## Check, then run every test
 	$(BIN)/python -m pytest
 
-bench: setup ## Measure, and write what comes of it to docs/benchmarks.md and docs/costs.md
+bench: setup ## Measure, and write the results to docs/benchmarks.md and docs/costs.md
 	$(BIN)/python -m bench.operations
 	$(BIN)/python -m bench.growth
 	$(BIN)/python -m bench.latency
@@ -78,7 +78,7 @@ check: setup ## Lint, formatting, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: setup ## Mend formatting and what the linter can mend
+format: setup ## Fix formatting and what the linter can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -90,7 +90,7 @@ openapi: setup ## Write docs/openapi.json from the code
 configuration: setup ## Write docs/configuration.md from the options
 	$(BIN)/python -m infra.configuration_page > docs/configuration.md
 
-lock: $(VENV_READY) ## Lock what each requirements.in asks for, with hashes
+lock: $(VENV_READY) ## Lock the requirements of each requirements.in, with hashes
 	$(COMPILE) requirements.in --output-file requirements.txt
 	$(COMPILE) lambdas/requirements.in --output-file lambdas/requirements.txt
 	$(COMPILE) lambdas/authorizer/requirements.in --output-file lambdas/authorizer/requirements.txt

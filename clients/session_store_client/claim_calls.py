@@ -30,7 +30,7 @@ def begin_claim(
     repeat.
 
     Raises:
-        InProgressError: another attempt holds the lease; retried until the client's deadline first.
+        InProgressError: another attempt still holds the lease after the client's retries.
         UnreconciledError: an attempt whose lease expired may have done the work: find out, then
             ``reconcile_claim``.
         IdempotencyMismatchError: the key was used with another input.

@@ -48,10 +48,11 @@ class Client:
     - ``InvalidRequestError``: an argument is not valid; ``path`` says which.
     - ``UnauthenticatedError``, ``ForbiddenError``, ``CredentialsError``: about who calls.
     - ``MisdirectedError``: another region (``home_region``) holds the session, key or task.
-    - ``ThrottledError``, ``UnreachableError``, ``ServerError``: given up after retries, without effect.
+    - ``ThrottledError``, ``UnreachableError``, ``ServerError``: given up after retries. Nothing was done, or
+      the call is safe to repeat.
     - ``OutcomeUnknownError``: a write may or may not have taken effect. Reads never raise it.
     - ``UnreadableAnswerError``: something other than this API answered.
-    - ``ValueError``: the call cannot be sent at all, such as a value that is no JSON. Nothing was sent.
+    - ``ValueError``: the call cannot be sent at all, such as a value that is not JSON. Nothing was sent.
 
     All but the last derive from ``SessionStoreError``.
 

@@ -18,7 +18,7 @@ def encode(value: object) -> bytes:
     """Encode as compact JSON: a ``Decimal`` with all its digits, a ``float`` as its shortest repr.
 
     Raises:
-        ValueError: it holds something that is no JSON value, such as NaN or a datetime; the message has the
+        ValueError: it has something that is not a JSON value, such as NaN or a datetime; the message has the
             path. msgspec would encode a datetime as a string, which would not come back equal.
     """
     _check(value, "$")

@@ -33,7 +33,7 @@ def append_messages(
         PayloadTooLargeError: a message or all of them exceed the limit.
         OutcomeUnknownError: messages may have been stored; for instance the session was closed after a lost
             response.
-        ValueError: a content is no JSON value, or there is not one id for each.
+        ValueError: a content is not a JSON value, or the numbers of contents and ids differ.
     """
     ids = [_IDS.mint() for _ in contents] if message_ids is None else message_ids
     messages = [

@@ -42,7 +42,7 @@ def begin_tool_call(
     Raises:
         SessionNotFoundError: there is none, it has expired, or it belongs to another caller.
         SessionClosedError: it is closing or closed.
-        InProgressError: another attempt holds the lease; retried until the client's deadline first.
+        InProgressError: another attempt still holds the lease after the client's retries.
         UnreconciledError: an attempt whose lease expired may have run it: find out, then
             ``reconcile_tool_call``.
         IdempotencyMismatchError: the id was used with another tool name or input.
