@@ -3,7 +3,7 @@
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from session_store_client import (
     task_calls,
     tool_call_calls,
 )
+from session_store_client.answers import Message, Session
 from session_store_client.calls import IF_MATCH, MIN_VERSION, Call
 
 DOCUMENT: dict[str, Any] = json.loads(
@@ -169,7 +170,7 @@ def test_every_method_says_what_it_does_and_whether_it_may_be_repeated(operation
 def test_both_clients_have_the_same_methods() -> None:
     def described(client: type) -> dict[str, tuple[str, str | None]]:
         return {
-            name: (str(inspect.signature(value)), value.__doc__)
+            name: (str(inspect.signature(value).parameters), value.__doc__)
             for name, value in vars(client).items()
             if hasattr(value, "__signature__")
         }
@@ -266,3 +267,13 @@ def descriptions(paths: Mapping[str, Any]) -> list[str]:
         for status, answer in operation["responses"].items()
         if status >= "400"
     ]
+
+
+def test_a_methods_signature_has_the_type_that_it_returns() -> None:
+    def returned(method: object) -> object:
+        return inspect.signature(method).return_annotation  # type: ignore[arg-type] # a method
+
+    assert returned(Client.get_session) == returned(AsyncClient.get_session) == Session
+    assert returned(Client.list_messages) == Iterator[Message]
+    assert returned(AsyncClient.list_messages) == AsyncIterator[Message]
+    assert returned(Client.delete_session) is type(None)
