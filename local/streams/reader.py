@@ -7,8 +7,8 @@ A batch is retried until it succeeds, its attempts are exhausted or its records 
 goes on. Where the documents leave it open:
 
 - the attempts of a batch keep counting when a partial failure shortens it;
-- a split is not an attempt, and each half starts with none; a batch whose first record is reported as failed
-  has no successful records, and is halved like one that failed as a whole;
+- a split is not an attempt, and each half starts with none; a batch whose first record failed is halved like
+  one that failed as a whole;
 - records that are too old are discarded from the front of the batch before each invocation.
 """
 
@@ -49,11 +49,7 @@ class RecordSource(Protocol):
 
 class Function(Protocol):
     def invoke(self, event: Mapping[str, Any]) -> InvocationResult:
-        """Run the function.
-
-        Raises:
-            UnreachedError
-        """
+        """Run the function. Raises ``UnreachedError``."""
 
 
 class ReaderClock(Protocol):

@@ -2,8 +2,6 @@
 
 import functools
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -246,9 +244,3 @@ def test_a_profile_that_is_named_comes_before_the_token_of_the_environment(
     assert connect(options(profile="p"), environment).authentication is signing
     assert connect(options(), environment).authentication == Bearer(TOKEN)
     assert connect(options(token="t"), environment).authentication == Bearer("t")
-
-
-def test_it_runs_as_a_module_too() -> None:
-    command = [sys.executable, "-m", "session_store_client", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.startswith("usage: sessions ")

@@ -3,117 +3,15 @@
 import inspect
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 import pytest
 
-from session_store_client import (
-    AsyncClient,
-    Client,
-    checkpoint_calls,
-    claim_calls,
-    errors,
-    message_calls,
-    operator_calls,
-    session_calls,
-    task_calls,
-    tool_call_calls,
-)
-from session_store_client.answers import Message, Session
-from session_store_client.calls import IF_MATCH, MIN_VERSION, Call
-
-DOCUMENT: dict[str, Any] = json.loads(
-    (Path(__file__).resolve().parents[2] / "docs" / "openapi.json").read_text()
-)
-OPERATIONS = {
-    operation["operationId"]: (method.upper(), path, operation)
-    for path, methods in DOCUMENT["paths"].items()
-    for method, operation in methods.items()
-}
-MODULES = (
-    session_calls,
-    message_calls,
-    tool_call_calls,
-    checkpoint_calls,
-    claim_calls,
-    task_calls,
-    operator_calls,
-)
-ARGUMENTS: Mapping[str, object] = {
-    "session_id": "use1-a",
-    "tool_call_id": "c1",
-    "data": {"step": 1},
-    "namespace": "n",
-    "checkpoint_id": "k1",
-    "parent_id": "k0",
-    "retain_seconds": 900,
-    "state": {},
-    "protocol": {},
-    "credential_refs": ["r"],
-    "idle_timeout": 60,
-    "max_lifetime": 60,
-    "status": "active",
-    "limit": 1,
-    "cursor": "c",
-    "min_version": 3,
-    "version": 7,
-    "set": {"a": 1},
-    "remove": ["b"],
-    "increment": {"n": 1},
-    "append": {"l": [1]},
-    "to": "active",
-    "contents": ["x"],
-    "message_ids": ["i"],
-    "atomic": True,
-    "order": "desc",
-    "tool_name": "t",
-    "input": 1,
-    "duration_ms": 1,
-    "output": 1,
-    "error": 1,
-    "started_at": "2026-11-30T08:30:00Z",
-    "key": "k1",
-    "fence": 1,
-    "attempt_id": "a1",
-    "lease_seconds": 60,
-    "retry_safe": True,
-    "messages": [{"content": 1}],
-    "tasks": [],
-    "expected_version": 3,
-    "outcome": "completed",
-    "task_id": "t1",
-    "payload": 1,
-    "kind": "approval",
-    "due_at": "2026-11-30T08:30:00Z",
-    "deadline": "2026-11-30T08:30:00Z",
-    "retain_days": 1,
-    "result": 1,
-    "following": [],
-    "retry_in_seconds": 1,
-    "decision": "approved",
-    "comment": "fine",
-    "within_seconds": 1,
-    "queue": "stream",
-    "max_tasks": 1,
-    "max_letters": 1,
-}
-"""An argument for each parameter of the client's functions."""
-
-
-def function_of(operation_id: str) -> Callable[..., Call[Any]]:
-    name = re.sub(r"(?<!^)([A-Z])", r"_\1", operation_id).lower()
-    (candidate,) = (getattr(module, name) for module in MODULES if hasattr(module, name))
-    function: Callable[..., Call[Any]] = candidate
-    return function
-
-
-def whole(operation_id: str) -> Call[Any]:
-    """Build a call with every argument."""
-    function = function_of(operation_id)
-    return function(**{name: ARGUMENTS[name] for name in inspect.signature(function).parameters})
+from session_store_client import errors
+from session_store_client.calls import IF_MATCH, MIN_VERSION
+from tests.clients.operations import DOCUMENT, MODULES, OPERATIONS, function_of, whole
 
 
 def shape(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Any:
@@ -153,30 +51,6 @@ def test_the_client_has_every_operation_and_no_other() -> None:
         if not value.__name__.startswith("_")
     }
     assert {function_of(name).__name__ for name in OPERATIONS} == own
-
-
-@pytest.mark.parametrize("client", [Client, AsyncClient])
-def test_every_operation_is_a_method_of_its_name_and_no_other_is(client: type) -> None:
-    methods = {name for name, value in vars(client).items() if hasattr(value, "__signature__")}
-    assert methods == {function_of(name).__name__ for name in OPERATIONS}
-
-
-@pytest.mark.parametrize("operation_id", OPERATIONS)
-def test_every_method_says_what_it_does_and_whether_it_may_be_repeated(operation_id: str) -> None:
-    text = inspect.getdoc(function_of(operation_id)) or ""
-    assert re.search(r"[Ss]afe\s+to|[Rr]etried", text)
-
-
-def test_both_clients_have_the_same_methods() -> None:
-    def described(client: type) -> dict[str, tuple[str, str | None]]:
-        return {
-            name: (str(inspect.signature(value).parameters), value.__doc__)
-            for name, value in vars(client).items()
-            if hasattr(value, "__signature__")
-        }
-
-    assert described(Client) == described(AsyncClient)
-    assert len(described(Client)) == len(OPERATIONS)
 
 
 @pytest.mark.parametrize("operation_id", OPERATIONS)
@@ -267,13 +141,3 @@ def descriptions(paths: Mapping[str, Any]) -> list[str]:
         for status, answer in operation["responses"].items()
         if status >= "400"
     ]
-
-
-def test_a_methods_signature_has_the_type_that_it_returns() -> None:
-    def returned(method: object) -> object:
-        return inspect.signature(method).return_annotation  # type: ignore[arg-type] # a method
-
-    assert returned(Client.get_session) == returned(AsyncClient.get_session) == Session
-    assert returned(Client.list_messages) == Iterator[Message]
-    assert returned(AsyncClient.list_messages) == AsyncIterator[Message]
-    assert returned(Client.delete_session) is type(None)

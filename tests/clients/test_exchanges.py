@@ -1,87 +1,40 @@
-"""Retries: no call takes effect twice, none is retried in vain, and every call ends."""
+"""Retries: no call takes effect twice, and none is retried in vain."""
 
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from session_store_client import (
     CredentialsError,
     errors,
-    message_calls,
-    operator_calls,
-    session_calls,
     tool_call_calls,
 )
-from session_store_client.calls import Call, Repeat
-from session_store_client.exchanges import Retries, StepResult
-from tests.support.client_answers import SESSION, SESSION_ID, Played, client_settings, lost, ok, problem
-
-GET = session_calls.get_session(SESSION_ID)
-CREATE = session_calls.create_session()
-CHANGE = session_calls.change_state(SESSION_ID, increment={"n": 1})
-REPLACE = session_calls.replace_state(SESSION_ID, {"a": 1}, version=3)
-MOVE = session_calls.move_session(SESSION_ID, "active")
-TOUCH = session_calls.touch_session(SESSION_ID)
-DELETE = session_calls.delete_session(SESSION_ID)
-APPEND = message_calls.append_messages(SESSION_ID, ["hello"])
-RECORD = tool_call_calls.record_tool_call(SESSION_ID, "c1", tool_name="t", input=None, duration_ms=1)
-BEGIN = tool_call_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
-BEAT = tool_call_calls.extend_tool_call(SESSION_ID, "c1", fence=1, lease_seconds=60)
-COMPLETE = tool_call_calls.complete_tool_call(SESSION_ID, "c1", fence=1, output=None)
-DRAIN = operator_calls.drain_sessions(within_seconds=60)
-REDRIVE = operator_calls.redrive_dead_letters()
-
-WRITES: list[Call[Any]] = [
-    CREATE,
-    CHANGE,
-    REPLACE,
-    MOVE,
-    DELETE,
+from session_store_client.calls import Call
+from session_store_client.exchanges import StepResult
+from tests.clients.exchange_samples import (
     APPEND,
-    RECORD,
     BEGIN,
+    CHANGE,
     COMPLETE,
+    CREATE,
+    DELETE,
+    DOUBTFUL,
     DRAIN,
+    EVERY,
+    GET,
+    MOVE,
+    NOT_DONE,
+    RECORD,
     REDRIVE,
-]
-EVERY: list[Call[Any]] = [GET, TOUCH, BEAT, *WRITES]
-REPEATED = [call for call in EVERY if call.repeat is not Repeat.NEVER]
-NOT_DONE = [problem(503, "throttled", wait=1), problem(429, "throttled", wait=1), lost(sent=False)]
-DOUBTFUL = [lost(), problem(500, "internal"), problem(504, "internal"), problem(503, "outcome-unknown")]
-
-
-def named(value: object) -> str:
-    return f"{value.method} {value.path.rpartition('/')[2]}" if isinstance(value, Call) else str(value)[:40]
-
-
-def success(call: Call[Any]) -> StepResult:
-    if call.method == "DELETE":
-        return ok(None, status=204)
-    record = {
-        "toolCallId": "c1",
-        "toolName": "t",
-        "status": "completed",
-        "input": None,
-        "output": None,
-        "error": None,
-        "startedAt": "2026-11-30T08:30:00.123Z",
-        "completedAt": None,
-        "durationMs": 1,
-        "fence": 1,
-        "leaseUntil": None,
-    }
-    bodies: dict[str, object] = {
-        "AppendedMessages": {"items": []},
-        "ToolCall": record,
-        "BegunToolCall": {**record, "downstreamToken": "t"},
-        "FinishedToolCall": {**record, "session": None, "tasks": []},
-        "OpenCall": {**record, "status": "in_progress", "leaseUntil": "z", "retrySafe": False},
-        "Drained": {"moved": 1, "skipped": 0, "more": False},
-        "Redriven": {"items": [], "more": False},
-    }
-    return ok(bodies.get(call.answer.__name__, SESSION))
+    REFUSALS,
+    REPEATED,
+    REPLACE,
+    TOUCH,
+    WRITES,
+    named,
+    success,
+)
+from tests.support.client_answers import SESSION_ID, Played, lost, problem
 
 
 @pytest.mark.parametrize("call", EVERY, ids=named)
@@ -153,20 +106,6 @@ def test_a_session_that_was_not_there_is_not_deleted() -> None:
 def test_a_path_that_is_not_there_does_not_tell_that_a_session_is_gone() -> None:
     with pytest.raises(errors.OutcomeUnknownError):
         Played(events=[lost(), problem(404, "not-found")]).run(DELETE)
-
-
-REFUSALS = {
-    "version-conflict": (412, errors.VersionConflictError),
-    "session-closed": (409, errors.SessionClosedError),
-    "invalid-transition": (409, errors.InvalidTransitionError),
-    "already-decided": (409, errors.AlreadyDecidedError),
-    "fenced": (409, errors.FencedError),
-    "session-not-found": (404, errors.SessionNotFoundError),
-    "idempotency-mismatch": (422, errors.IdempotencyMismatchError),
-    "forbidden": (403, errors.ForbiddenError),
-    "unauthenticated": (401, errors.UnauthenticatedError),
-    "invalid-request": (400, errors.InvalidRequestError),
-}
 
 
 RECOGNISED = set(REFUSALS) - {"forbidden", "unauthenticated", "invalid-request"}
@@ -261,69 +200,3 @@ def test_an_attempt_has_one_name_however_often_it_is_sent_and_another_call_anoth
     played.run(BEGIN)
     assert played.attempts[0].body == played.attempts[1].body
     assert BEGIN.body != other.body
-
-
-def test_a_pause_is_retry_after_plus_jitter_up_to_a_doubling_bound() -> None:
-    events = [problem(503, "throttled", wait=2), *[problem(503, "throttled")] * 3, ok()]
-    most = Played(
-        events=events, settings=client_settings(retries=Retries(pause_seconds=0.5, longest_pause_seconds=1.5))
-    )
-    most.run(GET)
-    assert most.pauses == [2.5, 1.0, 1.5, 1.5]
-    least = Played(events=events, jitter=lambda low, _: low)
-    least.run(GET)
-    assert least.pauses == [2.0, 0.0, 0.0, 0.0]
-
-
-def test_no_pause_passes_the_deadline() -> None:
-    played = Played(events=[problem(429, "throttled", wait=61)])
-    with pytest.raises(errors.ThrottledError):
-        played.run(GET)
-    assert played.pauses == []
-
-
-def test_an_attempt_may_take_the_rest_of_the_deadline() -> None:
-    retries = Retries(attempt_seconds=30, deadline_seconds=40, pause_seconds=0)
-    played = Played(events=[lost(), lost()], settings=client_settings(retries=retries), attempt_seconds=30)
-    with pytest.raises(errors.UnreachableError):
-        played.run(GET)
-    assert [attempt.timeout_seconds for attempt in played.attempts] == [30, 10]
-
-
-ALL_EVENTS = st.sampled_from(
-    [*NOT_DONE, *DOUBTFUL, *(problem(status, slug) for slug, (status, _) in REFUSALS.items())]
-)
-
-
-@given(
-    call=st.sampled_from(EVERY),
-    failures=st.lists(ALL_EVENTS, max_size=7),
-    seconds=st.floats(0, 40),
-    attempts=st.integers(1, 6),
-)
-def test_every_failing_call_ends_in_time_with_a_correct_error(
-    call: Call[Any], failures: list[StepResult], seconds: float, attempts: int
-) -> None:
-    retries = Retries(attempts=attempts)
-    events = [*failures, success(call)]
-    played = Played(events=events, settings=client_settings(retries=retries), attempt_seconds=seconds)
-    try:
-        played.run(call)
-        outcome: object = None
-    except errors.SessionStoreError as error:
-        outcome = error
-    met = failures[: len(played.attempts)]
-    assert len(played.attempts) <= attempts
-    assert played.now <= retries.deadline_seconds
-    assert all(attempt.body == played.attempts[0].body for attempt in played.attempts)
-    assert all(attempt.headers == played.attempts[0].headers for attempt in played.attempts)
-    doubted = [event for event in met if event in DOUBTFUL]
-    if call.repeat is Repeat.NEVER and doubted:
-        assert met.index(doubted[0]) == len(played.attempts) - 1
-    if call in WRITES and doubted and call.repeat is not Repeat.RECOGNISED:
-        allowed = (errors.OutcomeUnknownError, errors.SessionNotFoundError, errors.VersionConflictError)
-        # What is known by its ids is known to be another.
-        by_ids = (errors.IdempotencyMismatchError,) if call.repeat is Repeat.RECOGNISED_APPEND else ()
-        assert outcome is None or isinstance(outcome, (*allowed, *by_ids))
-    if not doubted:
-        assert not isinstance(outcome, errors.OutcomeUnknownError)

@@ -66,3 +66,9 @@ def test_the_functions_assets_do_not_contain_the_client() -> None:
     assert not list((ROOT / "lambdas").glob("session_store_client*"))
     for lock in (ROOT / "lambdas").rglob("requirements.txt"):
         assert "httpx" not in lock.read_text()
+
+
+def test_the_command_runs_as_a_module_too() -> None:
+    command = [sys.executable, "-m", "session_store_client", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.startswith("usage: sessions ")

@@ -1,0 +1,45 @@
+"""Both clients have a documented, typed method for each operation."""
+
+import inspect
+import re
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from session_store_client import AsyncClient, Client
+from session_store_client.answers import Message, Session
+from tests.clients.operations import OPERATIONS, function_of
+
+
+@pytest.mark.parametrize("client", [Client, AsyncClient])
+def test_every_operation_is_a_method_of_its_name_and_no_other_is(client: type) -> None:
+    methods = {name for name, value in vars(client).items() if hasattr(value, "__signature__")}
+    assert methods == {function_of(name).__name__ for name in OPERATIONS}
+
+
+@pytest.mark.parametrize("operation_id", OPERATIONS)
+def test_every_method_says_what_it_does_and_whether_it_may_be_repeated(operation_id: str) -> None:
+    text = inspect.getdoc(function_of(operation_id)) or ""
+    assert re.search(r"[Ss]afe\s+to|[Rr]etried", text)
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    def described(client: type) -> dict[str, tuple[str, str | None]]:
+        return {
+            name: (str(inspect.signature(value).parameters), value.__doc__)
+            for name, value in vars(client).items()
+            if hasattr(value, "__signature__")
+        }
+
+    assert described(Client) == described(AsyncClient)
+    assert len(described(Client)) == len(OPERATIONS)
+
+
+def test_a_methods_signature_has_the_type_that_it_returns() -> None:
+    def returned(method: object) -> object:
+        return inspect.signature(method).return_annotation  # type: ignore[arg-type] # a method
+
+    assert returned(Client.get_session) == returned(AsyncClient.get_session) == Session
+    assert returned(Client.list_messages) == Iterator[Message]
+    assert returned(AsyncClient.list_messages) == AsyncIterator[Message]
+    assert returned(Client.delete_session) is type(None)
