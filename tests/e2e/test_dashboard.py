@@ -23,7 +23,7 @@ def operator(deployed: LiveStack) -> ClientFactory:
 
 
 def counts(client: ClientFactory, templates: Path) -> tuple[dict[str, int], str]:
-    """What the page says was counted, by the label of the line."""
+    """Return the numbers on the page, by the label of their line."""
     text, _ = render(client, templates=templates)
     return {label: int(number.replace(",", "")) for label, number in COUNTED.findall(text)}, text
 
@@ -41,7 +41,7 @@ def test_the_page_shows_what_calls_have_counted(
     # At least: a session that another test keeps alive is called all the while.
     assert after["Served"] - before.get("Served", 0) >= 4
     assert after["Refused"] - before.get("Refused", 0) >= 1
-    assert "no source here: the emulator counts no AWS/DynamoDB" in text
+    assert "no source here: the emulator has no metrics in AWS/DynamoDB" in text
     assert "session-store-local-stream-dead-letters" in text
 
 

@@ -22,7 +22,7 @@ def test_a_taken_port_ends_the_run_and_removes_a_stale_url(
         monkeypatch.setenv("PORT", str(port))
         monkeypatch.setenv("AUTH_PORT", str(free_port()))
         assert main(tmp_path) == 1
-    assert f"port {port} is taken" in capsys.readouterr().err
+    assert f"port {port} is in use" in capsys.readouterr().err
     assert not stale.exists()
 
 
@@ -69,7 +69,7 @@ def test_the_authorization_server_has_the_next_port_unless_configured() -> None:
     assert read_options({}) == StackOptions(port=4566, auth_port=4567)
     assert read_options({"PORT": "5000"}) == StackOptions(port=5000, auth_port=5001)
     assert read_options({"PORT": "5000", "AUTH_PORT": "6000"}) == StackOptions(port=5000, auth_port=6000)
-    with pytest.raises(PortError, match="AUTH_PORT must be another than PORT"):
+    with pytest.raises(PortError, match="AUTH_PORT must differ from PORT"):
         read_options({"PORT": "5000", "AUTH_PORT": "5000"})
 
 
