@@ -8,7 +8,8 @@ import pytest
 
 from session_store_client import AsyncClient, Client
 from session_store_client.answers import Message, Session
-from tests.clients.operations import OPERATIONS, function_of
+from session_store_client.calls import Repeat
+from tests.clients.operations import OPERATIONS, function_of, whole
 
 
 @pytest.mark.parametrize("client", [Client, AsyncClient])
@@ -43,3 +44,43 @@ def test_a_methods_signature_has_the_type_that_it_returns() -> None:
     assert returned(Client.list_messages) == Iterator[Message]
     assert returned(AsyncClient.list_messages) == AsyncIterator[Message]
     assert returned(Client.delete_session) is type(None)
+
+
+REPEATED_WRITES = {
+    "createSession": Repeat.RECOGNISED,
+    "changeState": Repeat.RECOGNISED,
+    "createTask": Repeat.RECOGNISED,
+    "completeToolCall": Repeat.RECOGNISED,
+    "failToolCall": Repeat.RECOGNISED,
+    "completeClaim": Repeat.RECOGNISED,
+    "failClaim": Repeat.RECOGNISED,
+    "completeTask": Repeat.RECOGNISED,
+    "cancelTask": Repeat.RECOGNISED,
+    "decideTask": Repeat.RECOGNISED,
+    "appendMessages": Repeat.RECOGNISED_APPEND,
+    "addCheckpoint": Repeat.RECOGNISED_APPEND,
+    "recordToolCall": Repeat.RECOGNISED_APPEND,
+    "beginToolCall": Repeat.RECOGNISED_APPEND,
+    "beginClaim": Repeat.RECOGNISED_APPEND,
+    "replaceState": Repeat.CONDITIONAL,
+    "moveSession": Repeat.CONDITIONAL,
+    "reconcileToolCall": Repeat.CONDITIONAL,
+    "reconcileClaim": Repeat.CONDITIONAL,
+    "failTask": Repeat.CONDITIONAL,
+    "deleteSession": Repeat.DELETION,
+    "touchSession": Repeat.IDEMPOTENT,
+    "extendToolCall": Repeat.IDEMPOTENT,
+    "extendClaim": Repeat.IDEMPOTENT,
+    "extendTask": Repeat.IDEMPOTENT,
+    "claimTasks": Repeat.NEVER,
+    "drainSessions": Repeat.NEVER,
+    "redriveDeadLetters": Repeat.NEVER,
+}
+"""As docs/client.md tells it. Every operation that is not here reads."""
+
+
+@pytest.mark.parametrize("operation_id", OPERATIONS)
+def test_a_call_is_repeated_as_its_operation_allows(operation_id: str) -> None:
+    call = whole(operation_id)
+    assert (call.method == "GET") == (operation_id not in REPEATED_WRITES)
+    assert call.repeat is REPEATED_WRITES.get(operation_id, Repeat.IDEMPOTENT)
