@@ -1,4 +1,4 @@
-# Every target runs from a fresh clone: what it needs is made first, and made once.
+# Every target works in a fresh clone: what it needs is installed first, once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +14,7 @@ COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate
 	--no-emit-index-url --no-header --no-annotate
 
 export PYTHONPATH := lambdas:clients:.
-# The CDK library runs on Node.js 20, and would say at every start that it is old.
+# The CDK library works with Node.js 20, but warns at every start that it is old.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
@@ -53,7 +53,7 @@ demo: setup ## Show the life of one session and the end of another, step by step
 	@exec $(BIN)/python -m local.demo
 
 listen: setup ## Print the events about sessions, while `make run` runs
-	@exec $(BIN)/python -m local.ear
+	@exec $(BIN)/python -m local.event_listener
 
 dashboard: setup ## Draw the running stack's dashboard into .local/dashboard.html (PERIOD=seconds)
 	@exec $(BIN)/python -m local.dashboard
@@ -90,7 +90,7 @@ openapi: setup ## Write docs/openapi.json from the code
 configuration: setup ## Write docs/configuration.md from infra/config.py
 	$(BIN)/python -m infra.configuration_page > docs/configuration.md
 
-lock: $(VENV_READY) ## Lock what each requirements.in asks for, with hashes
+lock: $(VENV_READY) ## Lock the requirements of each requirements.in, with hashes
 	$(COMPILE) requirements.in --output-file requirements.txt
 	$(COMPILE) lambdas/requirements.in --output-file lambdas/requirements.txt
 	$(COMPILE) lambdas/authorizer/requirements.in --output-file lambdas/authorizer/requirements.txt

@@ -167,7 +167,7 @@ def rows(twins: Twins, rounds: int) -> Iterator[Row]:
             twins.request(request, session_id=session_id, number=number)
     twins.request(CHECKPOINT, session_id=session_id)
     for request in (*READS, *CHECKPOINT_READS):
-        if request.operation != "health":
+        if request.operation != "get_health":
             yield Row(request.label, _repeated(twins, request, rounds, session_id=session_id))
     yield Row(DELETE.label, _of_new_sessions(twins, DELETE, rounds))
 

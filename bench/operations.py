@@ -31,7 +31,7 @@ from local.loopback import free_port
 KEY_BYTES: Final = 2 + len("session#use1-") + 32 + 2 + len("context#") + 36
 """Names and values of a message's two key attributes; those of other items are no longer."""
 
-NO_ITEM: Final = frozenset({"touch_session", "delete_session", "health"})
+NO_ITEM: Final = frozenset({"touch_session", "delete_session", "get_health"})
 """Operations that store nothing. A deletion writes the deleted item, and is bounded separately."""
 
 EVENTUAL: Final = frozenset({"list_audit", "list_sessions", "list_expiring"})

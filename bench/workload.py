@@ -159,7 +159,7 @@ READS: Final = (
     Request("list_audit", "read 20 audit entries", "GET", f"{SESSION}/audit?limit=20"),
     Request("list_sessions", "list the caller's sessions", "GET", "/sessions?limit=20"),
     Request("list_expiring", "list sessions that expire soon", "GET", "/ops/expiring"),
-    Request("health", "health", "GET", "/health"),
+    Request("get_health", "health", "GET", "/health"),
 )
 DELETE: Final = Request("delete_session", "delete a session without children", "DELETE", SESSION)
 DRAIN: Final = Request(

@@ -1,1 +1,1 @@
-"""The whole stack on one machine: never deployed."""
+"""The local stack: emulator, deployment, stream delivery, demo and dashboard. Never deployed."""

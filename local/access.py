@@ -1,7 +1,4 @@
-"""What a running stack publishes in its state folder: its URLs, and the keys of its users.
-
-Code that calls the stack of ``make run`` uses only this.
-"""
+"""Access to a running stack through the files in its state: its URLs and the keys of its users."""
 
 import subprocess
 import sys
@@ -20,30 +17,30 @@ from local.signed_http import Api
 from session_store_client import Client, SigV4
 
 STATE: Final = ROOT / ".local"
-"""Of the stack that ``make run`` starts."""
+"""The state folder of ``make run``."""
 
 API_URL: Final = "api-url"
-"""A file of the state, which exists exactly while the API answers."""
+"""File in the state with the API's URL; exists only while the API answers."""
 
 AUTH_URL: Final = "auth-url"
-"""Likewise, while the stack's own authorization server answers."""
+"""Likewise, of the stack's own authorization server."""
 
 ISSUER_URL: Final = "issuer-url"
-"""Likewise, while the API accepts tokens of the stack's own issuer."""
+"""Likewise, of the stack's own token issuer; exists only if the API takes its tokens."""
 
 ISSUER_KEY: Final = "issuer-key.pem"
 CREDENTIALS: Final = "credentials"
 REVOCATIONS: Final = "revocations.jsonl"
-COMMAND_SECONDS: Final = 120
+COMMAND_SECONDS: Final = 60
 
 
 class NotRunningError(RuntimeError):
-    """No stack is running with this state."""
+    """No stack is running."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """A user of the emulator, with its key."""
+    """An IAM user of the emulator."""
 
     endpoint: str
     credentials: Credentials
@@ -52,7 +49,7 @@ class Principal:
         return client(service, endpoint=self.endpoint, credentials=self.credentials, config=config)
 
     def run(self, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a module of this project with this principal's credentials and no others of this machine."""
+        """Run a command of this project with this user's credentials only."""
         own = environment(endpoint=self.endpoint, credentials=self.credentials)
         return subprocess.run(
             [sys.executable, "-m", module, *arguments],
@@ -74,11 +71,13 @@ class Access:
 
     @classmethod
     def read(cls, state: Path) -> "Access":
-        """Raises:
-        NotRunningError
+        """Read the files in ``state``.
+
+        Raises:
+            NotRunningError
         """
         if not (state / API_URL).exists():
-            raise NotRunningError("no local stack is running: start one with `make run`")
+            raise NotRunningError("no stack is running: start one with `make run`")
         return cls(
             state=state,
             api_url=(state / API_URL).read_text().strip(),
@@ -86,11 +85,11 @@ class Access:
         )
 
     def api(self, name: str) -> Api:
-        """A caller that signs requests and sends them exactly as given."""
+        """Return a signing caller of the API without retries."""
         return Api(self.api_url, self.credentials[name])
 
     def client(self, name: str) -> Client:
-        """The same with the project's client."""
+        """Return the project's client for a user."""
         key = self.credentials[name]
         signing = SigV4.key(key.access_key_id, key.secret_access_key, region=key.region)
         return Client(self.api_url, signing)
@@ -101,5 +100,5 @@ class Access:
 
     @property
     def revocations(self) -> Path | None:
-        """The requests to the stack's own authorization server; None if another one revokes."""
+        """File with the revocations of the stack's own authorization server; None if another one revokes."""
         return self.state / REVOCATIONS if (self.state / AUTH_URL).exists() else None

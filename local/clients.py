@@ -1,4 +1,4 @@
-"""Clients of the emulator's services, with a given key."""
+"""boto3 clients of the emulator's services."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -12,8 +12,8 @@ from local.credentials import Credentials
 from local.loopback import HOST
 
 
-def client(service: str, *, endpoint: str, credentials: Credentials, config: Config | None = None) -> Any:  # noqa: ANN401 - boto3 makes the class of each service at run time
-    return _clients()(
+def client(service: str, *, endpoint: str, credentials: Credentials, config: Config | None = None) -> Any:  # noqa: ANN401 - boto3 creates the class of each service at run time
+    return _client_factory()(
         service,
         endpoint_url=endpoint,
         region_name=credentials.region,
@@ -24,14 +24,14 @@ def client(service: str, *, endpoint: str, credentials: Credentials, config: Con
 
 
 def environment(*, endpoint: str, credentials: Credentials) -> Mapping[str, str]:
-    """Variables that make an AWS SDK or the CDK CLI call the emulator and nothing else."""
+    """Return the environment in which AWS SDKs and the CDK CLI call the emulator and nothing else."""
     return {
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": credentials.access_key_id,
         "AWS_SECRET_ACCESS_KEY": credentials.secret_access_key,
         "AWS_REGION": credentials.region,
         "AWS_DEFAULT_REGION": credentials.region,
-        # This machine's own AWS configuration is ignored.
+        # Ignore this machine's own AWS configuration.
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "NO_PROXY": HOST,
@@ -39,8 +39,8 @@ def environment(*, endpoint: str, credentials: Credentials) -> Mapping[str, str]
     }
 
 
-def _clients() -> Callable[..., Any]:
-    """Creates the client of any service, ignoring this machine's own AWS configuration."""
+def _client_factory() -> Callable[..., Any]:
+    """Return a function that creates clients without reading this machine's AWS configuration."""
     session = botocore.session.Session(
         session_vars={
             # Key in a configuration file, environment variable, value, conversion.

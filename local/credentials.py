@@ -1,4 +1,4 @@
-"""Keys of the local stack, and the AWS credentials file that holds them."""
+"""Keys of the local stack's users, in an AWS credentials file."""
 
 import configparser
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Final
 REGION: Final = "us-east-1"
 TENANTS: Final = ("tenant-a", "tenant-b")
 OPERATOR: Final = "operator"
-"""The users of the local stack, by the profiles of their keys."""
+"""The users of the local stack, by their profiles in the credentials file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Credentials:
 
 
 def read_credentials(file: Path) -> Mapping[str, Credentials]:
-    """By profile; empty if there is no such file."""
+    """Read the keys by profile; none if the file does not exist."""
     profiles = configparser.ConfigParser()
     profiles.read(file)
     return {
@@ -34,7 +34,7 @@ def read_credentials(file: Path) -> Mapping[str, Credentials]:
 
 
 def write_credentials(file: Path, credentials: Mapping[str, Credentials]) -> None:
-    """The file is readable only by its owner."""
+    """Write the keys to a file readable by its owner only."""
     profiles = configparser.ConfigParser()
     for name, key in credentials.items():
         profiles[name] = {

@@ -1,4 +1,4 @@
-"""Stream delivery and TTL for what is deployed in the emulator."""
+"""Stream delivery and TTL for the stacks deployed in the emulator."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,13 +9,13 @@ from local.credentials import REGION
 from local.deployment import DEPLOYED_TEMPLATES
 from local.emulator import ACCOUNT, Emulator
 from local.streams.backlog import Backlogs
-from local.streams.deployed import INVOKING, DeadLetters, LambdaFunction, Stacks
+from local.streams.deployed import INVOKING, DeadLetterSender, LambdaFunction, Stacks
 from local.streams.mapping import EventSourceMapping
 from local.streams.positions import Position, Positions
-from local.streams.reader import Clock, Pauses, RecordSource, ShardReader
-from local.streams.references import Place, resolve
+from local.streams.reader import Pauses, ReaderClock, RecordSource, ShardReader
+from local.streams.references import AwsEnvironment, resolve
 from local.streams.runner import Delivery, Intervals, Runner, Say, StoppableClock
-from local.streams.source import Shard, ShardSource, Stream, ends
+from local.streams.source import Shard, ShardSource, Stream, shard_ends
 from local.streams.sweeper import Sweeper
 from local.streams.swept import SweptRecords
 from local.streams.templates import MANIFEST, read_stacks
@@ -30,10 +30,12 @@ def delivering(
     say: Say,
     intervals: Intervals | None = None,
 ) -> Iterator[Sequence[EventSourceMapping]]:
-    """Streams are delivered and expired items deleted while the block runs.
+    """Deliver streams and delete expired items for the time of the block.
 
-    The mappings are those of the deployed templates that ``deployment`` saved; there may be none.
-    Raises ``MappingError`` for a mapping that AWS would refuse or that is not supported here.
+    The mappings, possibly none, come from the templates that ``deployment`` kept.
+
+    Raises:
+        MappingError: AWS would refuse a mapping, or it is not supported here.
     """
     state = emulator.state / "streams"
     clock = StoppableClock()
@@ -41,7 +43,10 @@ def delivering(
     mappings = _mappings(emulator)
     runner = Runner(
         deliveries=[
-            Delivery(mapping=mapping, stream=_Mapped.on(emulator, mapping, swept=swept, clock=clock, say=say))
+            Delivery(
+                mapping=mapping,
+                stream=_EmulatedStream.on(emulator, mapping, swept=swept, clock=clock, say=say),
+            )
             for mapping in mappings
         ],
         sweepers=[
@@ -74,24 +79,32 @@ def _mappings(emulator: Emulator) -> Sequence[EventSourceMapping]:
     if not (folder / MANIFEST).exists():
         return ()
     deployed = Stacks(cloudformation=emulator.client("cloudformation"), dynamodb=emulator.client("dynamodb"))
-    return resolve(read_stacks(folder), deployed=deployed, place=Place(region=REGION, account=ACCOUNT))
+    return resolve(
+        read_stacks(folder), deployed=deployed, environment=AwsEnvironment(region=REGION, account=ACCOUNT)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Mapped:
-    """``runner.MappedStream``. Every reader has its own clients, and so its own connections."""
+class _EmulatedStream:
+    """``runner.StreamReaders`` on the emulator. Each reader has its own clients and connections."""
 
     emulator: Emulator
     mapping: EventSourceMapping
     stream: Stream
     swept: SweptRecords
-    clock: Clock
+    clock: ReaderClock
     say: Say
 
     @classmethod
     def on(
-        cls, emulator: Emulator, mapping: EventSourceMapping, *, swept: SweptRecords, clock: Clock, say: Say
-    ) -> "_Mapped":
+        cls,
+        emulator: Emulator,
+        mapping: EventSourceMapping,
+        *,
+        swept: SweptRecords,
+        clock: ReaderClock,
+        say: Say,
+    ) -> "_EmulatedStream":
         stream = Stream(client=emulator.client("dynamodbstreams"), arn=mapping.stream_arn)
         return cls(emulator=emulator, mapping=mapping, stream=stream, swept=swept, clock=clock, say=say)
 
@@ -99,9 +112,9 @@ class _Mapped:
         return self.stream.shards()
 
     def ends(self) -> Mapping[str, Position]:
-        return ends(self.stream)
+        return shard_ends(self.stream)
 
-    def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
+    def records(self, shard_id: str, *, after: str | None, allow_trimmed: bool) -> RecordSource:
         client = self.emulator.client("dynamodbstreams")
         return ShardSource(
             stream=Stream(client=client, arn=self.mapping.stream_arn),
@@ -109,14 +122,14 @@ class _Mapped:
             after=after,
             swept=self.swept,
             say=self.say,
-            begins_anew=begins_anew,
+            allow_trimmed=allow_trimmed,
         )
 
     def reader(
         self, shard_id: str, *, records: RecordSource, checkpoint: Callable[[str], None], pauses: Pauses
     ) -> ShardReader:
         client = self.emulator.client
-        letters = DeadLetters(
+        letters = DeadLetterSender(
             sqs=client("sqs"), mapping=self.mapping, shard_id=shard_id, clock=self.clock, say=self.say
         )
         return ShardReader(

@@ -1,4 +1,4 @@
-"""The CDK app, deployed into the emulator by the real CDK CLI."""
+"""Deployment of the CDK app into the emulator, by the real CDK CLI."""
 
 import contextlib
 import hashlib
@@ -24,15 +24,15 @@ from local.streams.templates import keep_templates, read_stacks, without_stream_
 
 STAGE: Final = "local"
 ASSEMBLY: Final = "cdk.out"
-"""In the emulator's state, kept between deployments so that assets are not built again."""
+"""In the emulator's state, kept between deployments so that assets are built once."""
 
 DEPLOYED_TEMPLATES: Final = "templates"
-"""In the emulator's state: the deployed templates, as synthesized."""
+"""In the emulator's state: the templates that were deployed last, as synthesized."""
 
 CDK: Final = ROOT / "node_modules" / ".bin" / "cdk"
-COMMAND_SECONDS: Final = 600
+COMMAND_SECONDS: Final = 300
 
-_DETERMINE: Final = (
+_SOURCES: Final = (
     "app.py",
     "cdk.json",
     "docs/openapi.json",
@@ -41,7 +41,7 @@ _DETERMINE: Final = (
     "package-lock.json",
     "requirements.txt",
 )
-"""Files and folders that determine a deployment."""
+"""Files and folders that together determine a deployment."""
 
 _FINGERPRINT: Final = "/session-store/fingerprint"
 _BOOTSTRAP_VERSION: Final = "/cdk-bootstrap/hnb659fds/version"
@@ -56,7 +56,7 @@ class DeploymentError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """Outputs of the stacks."""
+    """Outputs of the deployed stacks."""
 
     api_id: str
     api_url: str
@@ -76,23 +76,24 @@ def deploy(
     issuer: str | None = None,
     say: Say,
 ) -> Deployed:
-    """Deploy this source tree, unless the emulator already has the same deployment.
+    """Deploy this tree, unless the same is deployed already.
 
-    ``delegates`` may send Session-Subject; ``revocation_endpoint`` revokes the tokens of ended sessions.
-    With an ``issuer``, callers send its tokens instead of signing, and there are no delegates.
+    ``delegates`` may send Session-Subject. ``revocation_endpoint`` revokes the credentials of ended sessions.
+    With an ``issuer``, callers show its tokens instead of signing, and there are no delegates.
 
-    Raises ``DeploymentError``.
+    Raises:
+        DeploymentError
     """
     context = {
         "stage": STAGE,
         "revocationEndpoint": revocation_endpoint or "",
-        **(_signing(delegates) if issuer is None else _bearing(issuer)),
+        **(_iam_context(delegates) if issuer is None else _jwt_context(issuer)),
     }
     fingerprint = _fingerprint(_sources(), context=context)
     assembly = emulator.state / ASSEMBLY
-    # Kept in the emulator, so that it is lost together with the deployment.
+    # The fingerprint is kept in the emulator, so it is lost exactly when the deployment is.
     if _parameter(emulator, _FINGERPRINT) == fingerprint:
-        say("the deployment is up to date")
+        say("the deployed stacks are up to date")
         return outputs(emulator)
     cdk = Cdk(emulator)
     say("synthesizing the CDK app")
@@ -109,22 +110,22 @@ def deploy(
     return outputs(emulator)
 
 
-def _signing(delegates: Sequence[str]) -> Mapping[str, str]:
+def _iam_context(delegates: Sequence[str]) -> Mapping[str, str]:
     return {"delegates": ",".join(delegates)}
 
 
-def _bearing(issuer: str) -> Mapping[str, str]:
+def _jwt_context(issuer: str) -> Mapping[str, str]:
     return {"auth": "jwt", "jwtIssuer": issuer, "jwtAudience": AUDIENCE}
 
 
 def synthesize(cdk: "Cdk", assembly: Path, **context: str) -> None:
-    """Synthesize the app for the emulator, with this context in addition, into a folder."""
+    """Synthesize the app for the emulator, with additional ``context``, into ``assembly``."""
     local = {
         "target": "local",
         "regions": REGION,
-        # Long enough for a child write in flight, short enough to wait for.
+        # Long enough for a child item that is being written, short enough to wait for.
         "cleanupDelaySeconds": "2",
-        # As in production.
+        # As in a production stack.
         "censusMinutes": "60",
         **context,
     }
@@ -132,21 +133,21 @@ def synthesize(cdk: "Cdk", assembly: Path, **context: str) -> None:
     try:
         cdk.run("synth", "--quiet", "--output", str(assembly), *options)
     except DeploymentError:
-        # A half-built asset would be reused next time.
+        # A partial asset would be taken for a complete one next time.
         shutil.rmtree(assembly, ignore_errors=True)
         raise
 
 
 def admit_plain_http(emulator: Emulator) -> None:
-    """The bootstrapped bucket requires TLS, which the emulator, on loopback only, does not have."""
+    """Let the bootstrap bucket accept plain HTTP: the emulator has no TLS, and listens on loopback only."""
     emulator.client("s3").delete_bucket_policy(Bucket=_STAGING_BUCKET)
 
 
 @contextlib.contextmanager
 def deployable(assembly: Path) -> Iterator[Path]:
-    """``assembly``, or a copy without its stream mappings, for the duration of the block.
+    """Yield ``assembly``, or a temporary copy of it without its stream mappings.
 
-    The emulator's own delivery to them is wrong; ``delivery`` replaces it.
+    The emulator's own delivery lacks retries, bisecting and partial failures; ``delivery`` replaces it.
     """
     replaced = without_stream_mappings(read_stacks(assembly))
     if not replaced:
@@ -156,14 +157,14 @@ def deployable(assembly: Path) -> Iterator[Path]:
         copy = Path(folder) / assembly.name
         shutil.copytree(assembly, copy, copy_function=os.link)
         for file, template in replaced.items():
-            # A new file, since the old one is a hard link into the assembly.
+            # A new file, since the old one is a hard link to the assembly's.
             (copy / file).unlink()
             (copy / file).write_text(json.dumps(template))
         yield copy
 
 
 class Cdk:
-    """The CDK CLI, configured to call the emulator and nothing else."""
+    """The CDK CLI, calling the emulator and nothing else."""
 
     def __init__(self, emulator: Emulator) -> None:
         if shutil.which("node") is None:
@@ -173,7 +174,7 @@ class Cdk:
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
             **emulator.environment,
-            # The CLI caches the account of an access key.
+            # The CLI remembers which account an access key belongs to.
             "CDK_HOME": str(emulator.state / "cdk"),
             "CDK_DISABLE_VERSION_CHECK": "1",
             "CDK_DISABLE_CLI_TELEMETRY": "true",
@@ -181,7 +182,11 @@ class Cdk:
         }
 
     def run(self, *arguments: str) -> None:
-        """Raises ``DeploymentError`` with the command's output."""
+        """Run a command.
+
+        Raises:
+            DeploymentError: it failed or timed out; the message has its output.
+        """
         try:
             done = subprocess.run(
                 [str(CDK), *arguments, "--no-notices", "--no-color", "--ci"],
@@ -201,7 +206,7 @@ class Cdk:
 
 
 def _sources() -> Iterable[Path]:
-    for name in _DETERMINE:
+    for name in _SOURCES:
         path = ROOT / name
         files = [path] if path.is_file() else path.rglob("*")
         yield from sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts)
@@ -225,12 +230,12 @@ def _parameter(emulator: Emulator, name: str) -> str | None:
 
 
 def outputs(emulator: Emulator) -> Deployed:
-    """Outputs of the stacks of ``STAGE``."""
+    """Read the outputs of the stacks of ``STAGE``."""
     data = _stack_outputs(emulator, names.data_stack(STAGE))
     regional = _stack_outputs(emulator, names.regional_stack(STAGE, REGION))
     return Deployed(
         api_id=regional["ApiId"],
-        # The output has AWS's URL; the emulator serves the stage on another host.
+        # The output has the URL on AWS; the emulator serves the stage under its own.
         api_url=emulator.api_url(regional["ApiId"], stage=urlsplit(regional["ApiUrl"]).path.strip("/")),
         table_name=data["TableName"],
         audit_table_name=data["AuditTableName"],

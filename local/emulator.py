@@ -1,4 +1,4 @@
-"""The AWS emulator as a child process, stopped with its state saved."""
+"""The AWS emulator as a child process, which saves its state when it is stopped."""
 
 import contextlib
 import fcntl
@@ -23,24 +23,24 @@ from local.loopback import HOST, PortError, is_taken
 ROOT: Final = Path(__file__).resolve().parent.parent
 EXECUTABLE: Final = ROOT / ".venv-emulator" / "bin" / "ministack"
 ACCOUNT: Final = "000000000000"
-START_SECONDS: Final = 120
-STOP_SECONDS: Final = 60
+START_SECONDS: Final = 30
+STOP_SECONDS: Final = 30
 
 
 class EmulatorError(RuntimeError):
-    """The emulator cannot be started, or exited unexpectedly; the message says why."""
+    """The emulator cannot be started or has exited unexpectedly; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Emulator:
-    """A running emulator; ``root`` has all permissions in its account."""
+    """A running emulator; ``root`` is its account's root user."""
 
     endpoint: str
     root: Credentials
     state: Path
     process: subprocess.Popen[bytes]
 
-    def client(self, service: str, *, config: Config | None = None) -> Any:  # noqa: ANN401 - boto3 makes the class of each service at run time
+    def client(self, service: str, *, config: Config | None = None) -> Any:  # noqa: ANN401 - boto3 creates the class of each service at run time
         return client(service, endpoint=self.endpoint, credentials=self.root, config=config)
 
     def api_url(self, api_id: str, *, stage: str) -> str:
@@ -48,28 +48,29 @@ class Emulator:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """As root."""
+        """The environment of AWS tools that call it as root."""
         return environment(endpoint=self.endpoint, credentials=self.root)
 
 
 @contextlib.contextmanager
 def running(state: Path, *, port: int, lock: IO[str] | None = None) -> Iterator[Emulator]:
-    """An emulator with its data in ``state``; stopped with its state saved when the block ends.
+    """Run an emulator with its data in ``state`` for the time of the block.
 
-    It inherits ``lock``, so that ``state`` stays locked while the emulator lives, even if this process
-    dies.
+    It inherits ``lock``, so ``state`` stays locked while the emulator lives, even if this process dies.
 
-    Raises ``PortError`` when the port is taken, ``EmulatorError`` when the process does not answer in time.
+    Raises:
+        PortError: the port is in use.
+        EmulatorError: the emulator does not start in time.
     """
     if not EXECUTABLE.exists():
         raise EmulatorError(f"{EXECUTABLE.relative_to(ROOT)} is missing: run `make setup`")
     if is_taken(port):
         raise PortError.taken(port, variable="PORT")
-    # A new key each time, so that no earlier key has root permissions.
+    # A new key at each start: an earlier one does not give root access.
     root = Credentials(
         access_key_id=f"LOCALROOT{secrets.token_hex(6).upper()}", secret_access_key=secrets.token_hex(20)
     )
-    # Where an earlier run unpacked its functions.
+    # An earlier run unpacked its functions here.
     shutil.rmtree(state / "tmp", ignore_errors=True)
     for folder in ("state", "s3", "tmp"):
         (state / folder).mkdir(parents=True, exist_ok=True)
@@ -80,7 +81,7 @@ def running(state: Path, *, port: int, lock: IO[str] | None = None) -> Iterator[
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            # Its own process group: Ctrl-C in the terminal reaches only us, and we stop it in order.
+            # Its own group: Ctrl-C in the terminal reaches us alone, and we stop it in order.
             start_new_session=True,
             pass_fds=() if lock is None else (lock.fileno(),),
         )
@@ -97,9 +98,9 @@ def running(state: Path, *, port: int, lock: IO[str] | None = None) -> Iterator[
 
 @contextlib.contextmanager
 def owned(state: Path) -> Iterator[IO[str]]:
-    """Hold the lock on ``state``: two runs would overwrite each other's data.
+    """The lock on ``state``, held: two runs would overwrite what the other saves.
 
-    Raises ``EmulatorError`` if another run holds it, and names its processes.
+    Raises ``EmulatorError`` when another has it, and says which processes do.
     """
     state.mkdir(parents=True, exist_ok=True)
     with (state / "lock").open("a+") as lock:
@@ -107,7 +108,7 @@ def owned(state: Path) -> Iterator[IO[str]]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             lock.seek(0)
-            raise EmulatorError(f"{state} is in use by another run: {lock.read()}") from error
+            raise EmulatorError(f"{state} is in use by another run ({lock.read()})") from error
         lock.truncate(0)
         lock.write(f"process {os.getpid()}")
         lock.flush()
@@ -115,7 +116,7 @@ def owned(state: Path) -> Iterator[IO[str]]:
 
 
 def _environment(state: Path, *, port: int, root: Credentials) -> dict[str, str]:
-    """Only the variables that it needs: its functions inherit all of them."""
+    """Return only what the emulator needs, since the functions it runs inherit all of it."""
     return {
         "PATH": os.defpath,
         "HOME": str(state),
@@ -130,11 +131,11 @@ def _environment(state: Path, *, port: int, root: Credentials) -> dict[str, str]
         "S3_DATA_DIR": str(state / "s3"),
         "PERSIST_STATE": "1",
         "S3_PERSIST": "1",
-        # Signatures are verified and IAM policies evaluated, for callers and for the functions' roles.
+        # Verify signatures and evaluate IAM policies, of callers and of the functions' roles.
         "AUTH": "true",
         "AWS_ACCESS_KEY_ID": root.access_key_id,
         "AWS_SECRET_ACCESS_KEY": root.secret_access_key,
-        # A burst leaves one process of 50 MB per parallel call.
+        # A burst leaves one process of 50 MB for each parallel call.
         "LAMBDA_WARM_TTL_SECONDS": "60",
         "LOG_LEVEL": "WARNING",
     }
@@ -145,11 +146,11 @@ def _await_answer(emulator: Emulator, *, port: int) -> None:
     log = emulator.state / "emulator.log"
     while time.monotonic() < deadline:
         if emulator.process.poll() is not None:
-            raise EmulatorError(f"the emulator exited unexpectedly; its log is {log}")
+            raise EmulatorError(f"the emulator exited unexpectedly; see its log, {log}")
         if _is_ready(port):
             return
         time.sleep(0.05)
-    raise EmulatorError(f"the emulator did not answer within {START_SECONDS} s; its log is {log}")
+    raise EmulatorError(f"the emulator did not start within {START_SECONDS} s; see its log, {log}")
 
 
 def _is_ready(port: int) -> bool:
@@ -164,13 +165,13 @@ def _is_ready(port: int) -> bool:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """SIGTERM lets it save its state; it is killed only if it does not exit in time."""
+    """Stop it with SIGTERM, which saves its state; kill it if it does not exit in time."""
     process.terminate()
     try:
         process.wait(timeout=STOP_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    # The functions' processes, in the emulator's group, notice its end only after a while.
+    # The functions' processes, in the emulator's group, would outlive it for a while.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)

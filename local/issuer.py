@@ -1,6 +1,6 @@
-"""A development token issuer: its key, metadata and tokens.
+"""A token issuer for development: its key, metadata and tokens.
 
-Anyone who can read the key's file can act as any caller of this machine's stack, and of no other.
+Reading the key's file is enough to issue any token for this machine's stack, and for no other.
 """
 
 import base64
@@ -35,42 +35,44 @@ BITS: Final = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issuer:
-    """``url`` is its name in tokens."""
+    """``url`` is the claim ``iss``."""
 
     url: str
     key: RSAPrivateKey
 
-    def token(self, *, organisation: str, subject: str, scope: str, lives: int, **claims: object) -> str:
-        """A token that is valid for ``lives`` seconds; ``claims`` override others, None omits one."""
+    def token(
+        self, *, organisation: str, subject: str, scope: str, lifetime_seconds: int, **claims: object
+    ) -> str:
+        """Issue a token. ``claims`` override the others; None omits one."""
         now = int(time.time())
-        said = {
+        payload = {
             "iss": self.url,
             "aud": AUDIENCE,
             "sub": subject,
             ORGANISATION: organisation,
             "scope": scope,
             "iat": now,
-            "exp": now + lives,
+            "exp": now + lifetime_seconds,
             **claims,
         }
-        kept = {name: value for name, value in said.items() if value is not None}
-        return jwt.encode(kept, self.key, algorithm=ALGORITHM, headers={"kid": key_id(self.key)})
+        present = {name: value for name, value in payload.items() if value is not None}
+        return jwt.encode(present, self.key, algorithm=ALGORITHM, headers={"kid": key_id(self.key)})
 
     def metadata(self) -> Mapping[str, object]:
-        """RFC 8414 metadata, as far as a verifier needs it."""
+        """Metadata by RFC 8414, as far as a verifier needs it."""
         return {"issuer": self.url, "jwks_uri": f"{self.url}{JWKS}", "response_types_supported": []}
 
     def key_set(self) -> Mapping[str, object]:
         return {"keys": [{**_public(self.key), "kid": key_id(self.key), "use": "sig", "alg": ALGORITHM}]}
 
 
-def kept_key(file: Path) -> RSAPrivateKey:
-    """The key from a file that only its owner can read; created if there is none."""
+def load_or_create_key(file: Path) -> RSAPrivateKey:
+    """Load the key from a file readable by its owner only, or create it."""
     if not file.exists():
         pem = generate_private_key(public_exponent=65_537, key_size=BITS).private_bytes(
             Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
         )
-        # Written to another file first, so that an interrupted start leaves no half of a key.
+        # Written beside it first, so that an interrupted start leaves no partial key.
         part = file.with_suffix(".part")
         part.unlink(missing_ok=True)
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
@@ -78,12 +80,12 @@ def kept_key(file: Path) -> RSAPrivateKey:
         part.rename(file)
     key = load_pem_private_key(file.read_bytes(), password=None)
     if not isinstance(key, RSAPrivateKey):
-        raise TypeError(f"{file} holds no RSA key")
+        raise TypeError(f"{file} has no RSA key")
     return key
 
 
 def key_id(key: RSAPrivateKey) -> str:
-    """The key's thumbprint (RFC 7638)."""
+    """Return the key's thumbprint (RFC 7638)."""
     members = {name: _public(key)[name] for name in ("e", "kty", "n")}
     canonical = json.dumps(members, separators=(",", ":"), sort_keys=True).encode()
     return base64.urlsafe_b64encode(hashlib.sha256(canonical).digest()).decode().rstrip("=")

@@ -1,4 +1,4 @@
-"""This machine's loopback interface, the only one that the local stack listens on."""
+"""Loopback ports; the local stack listens on nothing else."""
 
 import random
 import socket
@@ -8,28 +8,33 @@ from typing import Final
 
 HOST: Final = "127.0.0.1"
 LOWEST_PORT: Final = 1024
-"""The lowest port that needs no privilege."""
+"""Of the ports that need no privilege."""
 
 HIGHEST_PORT: Final = 65535
 
 NEVER_OUTGOING: Final = range(20_000, 32_000)
-"""Below what Linux (from 32768) and macOS (from 49152) give to outgoing connections: none of those takes one
-of these ports between the moment it is found free and the one its server listens."""
+"""Below the ephemeral ports of Linux (from 32768) and macOS (from 49152): no outgoing connection takes a port
+between being found free and being listened on."""
 
 _CANDIDATES: Final[Iterator[int]] = iter(random.SystemRandom().sample(NEVER_OUTGOING, len(NEVER_OUTGOING)))
 
 
 class PortError(RuntimeError):
-    """A port is taken or invalid; the message names the variable that chooses another."""
+    """A port is taken or not valid; the message names the variable that chooses another."""
 
     @classmethod
     def taken(cls, port: int, *, variable: str) -> "PortError":
-        return cls(f"port {port} is taken: stop the process on it, or choose another with {variable}=<port>")
+        return cls(
+            f"port {port} is in use: stop the process that listens there, "
+            f"or choose another with {variable}=<port>"
+        )
 
 
 def read_port(environment: Mapping[str, str], variable: str, *, default: int) -> int:
-    """Raises:
-    PortError
+    """Read a port from an environment variable.
+
+    Raises:
+        PortError: not a port number.
     """
     value = environment.get(variable) or str(default)
     if not (value.isascii() and value.isdecimal()) or not LOWEST_PORT <= int(value) <= HIGHEST_PORT:
@@ -43,10 +48,10 @@ def is_taken(port: int) -> bool:
 
 
 def free_port() -> int:
-    """A free port, another one each time.
+    """Return a port that nothing listens on, a different one each time.
 
     Raises:
-        PortError: this process has used all of them.
+        PortError: none is left.
     """
     for port in _CANDIDATES:
         with suppress(OSError), socket.create_server((HOST, port)):

@@ -20,13 +20,13 @@ from local.emulator import ACCOUNT, Emulator
 from local.operator_policy import operator_policy
 
 DELEGATES: Final = tuple(f"{ACCOUNT}:user/{name}" for name in TENANTS)
-"""In the form that the configuration uses."""
+"""Named as in the configuration."""
 
 
 def provision(emulator: Emulator, *, deployed: Deployed, file: Path) -> Mapping[str, Credentials]:
-    """Create the users with their policies, and write their keys to ``file``.
+    """Create the users with their policies and write their keys to ``file``.
 
-    Keys in ``file`` that are still valid in the emulator are kept.
+    Keys in ``file`` that are still valid are kept.
     """
     policies = {
         **{name: tenant_policy(deployed) for name in TENANTS},
@@ -45,7 +45,7 @@ def provision(emulator: Emulator, *, deployed: Deployed, file: Path) -> Mapping[
 def provision_user(
     emulator: Emulator, *, name: str, policy: Mapping[str, object], known: Credentials | None = None
 ) -> Credentials:
-    """A user with this policy; ``known`` is its key, kept if it is still valid."""
+    """Create or update a user and return its key: ``known`` if it is still valid, otherwise a new one."""
     iam = emulator.client("iam")
     try:
         iam.create_user(UserName=name)
@@ -63,14 +63,14 @@ def provision_user(
 
 
 def tenant_policy(deployed: Deployed) -> Mapping[str, object]:
-    """May call the API, and nothing else."""
+    """Build a policy that allows calling the API and nothing else."""
     api = f"arn:aws:execute-api:{REGION}:{ACCOUNT}:{deployed.api_id}/*"
     statement = {"Effect": "Allow", "Action": "execute-api:Invoke", "Resource": api}
     return {"Version": "2012-10-17", "Statement": [statement]}
 
 
 def _settings(emulator: Emulator, deployed: Deployed) -> Mapping[str, str]:
-    """The environment of the API's function, which names everything else."""
+    """Read the environment of the API's function, which names the deployment's resources."""
     functions = emulator.client("lambda")
     configuration = functions.get_function_configuration(FunctionName=deployed.api_function_name)
     variables: Mapping[str, str] = configuration["Environment"]["Variables"]

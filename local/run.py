@@ -1,4 +1,4 @@
-"""``python -m local.run [<state>]``: the whole stack on this machine, until Ctrl-C."""
+"""``python -m local.run [<state>]``: runs the whole stack on this machine until Ctrl-C."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from local.access import API_URL, CREDENTIALS, REVOCATIONS, STATE
 from local.credentials import REGION
 from local.emulator import ROOT, EmulatorError, owned
 from local.loopback import PortError, read_port
-from local.stack import FAULTS, Place, local_stack
+from local.stack import FAULTS, StackOptions, local_stack
 from session_store.schema import Callers
 
 DEFAULT_PORT: Final = 4566
@@ -21,46 +21,46 @@ DEFAULT_PORT: Final = 4566
 _STARTED: Final = time.monotonic()
 _HOW_TO_CALL: Final = """
   API          {url}
-               (also in {file} while it is running)
+               (also in {file} while the stack runs)
   credentials  {credentials}, profiles tenant-a, tenant-b and operator
   revocations  {revocations}
 
 {how}
-  Ctrl-C stops everything; the data is kept for the next start.
+  Ctrl-C stops everything; the data are kept for the next start.
 """
 _SIGNED: Final = """\
-  Requests are signed (SigV4, service execute-api, region {region}). With curl:
+  Requests must be signed (SigV4, service execute-api, region {region}). With curl:
 
     KEYS=$(sed -n '/tenant-a/,/region/s/.*_key.* = //p' {credentials} | paste -sd: -)
     curl --aws-sigv4 aws:amz:{region}:execute-api --user "$KEYS" {url}/sessions
 """
 _WITH_TOKENS: Final = """\
-  Requests carry a token; `make token` prints one (TENANT=, SUBJECT=, SCOPE=, EXPIRES=). With curl:
+  Requests must carry a token; `make token` prints one (TENANT=, SUBJECT=, SCOPE=, EXPIRES=). With curl:
 
     curl -H "Authorization: Bearer $(make -s token)" {url}/sessions
 """
 
 
 class AuthError(RuntimeError):
-    """There is no such authentication mode."""
+    """``AUTH`` is not a supported mode."""
 
 
 def main(state: Path = STATE) -> int:
-    """Run until interrupted; returns 1 with a message on standard error if something is missing or fails."""
+    """Run until interrupted. Returns 1, with a message on standard error, if the stack cannot run."""
     try:
-        place = read_place(os.environ)
+        options = read_options(os.environ)
         with owned(state) as lock:
-            _serve(state, place=place, lock=lock)
+            _serve(state, options=options, lock=lock)
     except KeyboardInterrupt:
-        say(f"stopped; the data is kept in {_short(state)}")
+        say(f"stopped; the data are kept in {_short(state)}")
         return 0
     except (AuthError, *FAULTS) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
 
-def read_place(environment: Mapping[str, str]) -> Place:
-    """``PORT``, ``AUTH_PORT``, ``AUTH`` and ``REVOCATION_ENDPOINT``.
+def read_options(environment: Mapping[str, str]) -> StackOptions:
+    """Read ``PORT``, ``AUTH_PORT``, ``AUTH`` and ``REVOCATION_ENDPOINT``.
 
     Raises:
         PortError, AuthError
@@ -71,27 +71,31 @@ def read_place(environment: Mapping[str, str]) -> Place:
         raise AuthError(f"AUTH must be one of {', '.join(Callers)}, got {auth!r}")
     endpoint = environment.get("REVOCATION_ENDPOINT") or None
     if endpoint is not None and auth == Callers.IAM:
-        return Place(port=port, auth_port=None, revocation_endpoint=endpoint)
+        return StackOptions(port=port, auth_port=None, revocation_endpoint=endpoint)
     auth_port = read_port(environment, "AUTH_PORT", default=port + 1)
     if auth_port == port:
-        raise PortError(f"AUTH_PORT must differ from PORT, got {port}")
-    return Place(port=port, auth_port=auth_port, revocation_endpoint=endpoint, tokens=auth == Callers.JWT)
+        raise PortError(f"AUTH_PORT must differ from PORT, but both are {port}")
+    return StackOptions(
+        port=port, auth_port=auth_port, revocation_endpoint=endpoint, tokens=auth == Callers.JWT
+    )
 
 
-def _serve(state: Path, *, place: Place, lock: IO[str]) -> NoReturn:
-    with local_stack(state, place=place, say=say, lock=lock) as (emulator, access):
+def _serve(state: Path, *, options: StackOptions, lock: IO[str]) -> NoReturn:
+    with local_stack(state, options=options, say=say, lock=lock) as (emulator, access):
         say("ready")
         facts = {
             "region": REGION,
             "url": access.api_url,
             "file": _short(state / API_URL),
             "credentials": _short(state / CREDENTIALS),
-            "revocations": place.revocation_endpoint or _short(state / REVOCATIONS),
+            "revocations": options.revocation_endpoint or _short(state / REVOCATIONS),
         }
-        how = (_WITH_TOKENS if place.tokens else _SIGNED).format(**facts)
+        how = (_WITH_TOKENS if options.tokens else _SIGNED).format(**facts)
         print(_HOW_TO_CALL.format(**facts, how=how), flush=True)
         emulator.process.wait()
-        raise EmulatorError(f"the emulator exited unexpectedly; its log is {_short(state / 'emulator.log')}")
+        raise EmulatorError(
+            f"the emulator exited unexpectedly; see its log, {_short(state / 'emulator.log')}"
+        )
 
 
 def say(line: str) -> None:
@@ -107,7 +111,7 @@ def _short(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    # SIGINT too: shells start background processes with that signal ignored.
+    # SIGINT too: a shell starts background jobs with it ignored.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     sys.exit(main(*map(Path, sys.argv[1:2])))

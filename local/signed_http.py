@@ -1,4 +1,4 @@
-"""A minimal HTTP caller that signs its requests, like a backend that calls the deployed API."""
+"""A signing HTTP caller of the API without retries, for tests, benchmarks and the raw contract."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ from botocore.credentials import Credentials as SigningKey
 
 from local.credentials import Credentials
 
-TIMEOUT_SECONDS: Final = 120
+TIMEOUT_SECONDS: Final = 30
 IDLE_SECONDS: Final = 30
 
 
@@ -33,7 +33,7 @@ class Answer:
 
 
 class Api:
-    """Calls ``url`` with ``credentials``, or unsigned without. Each thread keeps a connection of its own."""
+    """Calls the API at ``url``, signed with ``credentials`` if given. Each thread has its own connection."""
 
     def __init__(self, url: str, credentials: Credentials | None = None) -> None:
         parts = urlsplit(url)
@@ -51,7 +51,7 @@ class Api:
     def call(
         self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
-        """``path`` is already percent-encoded, including its query.
+        """Send a request once. ``path`` is percent-encoded and includes the query.
 
         A ``body`` of bytes is sent as it is, any other as JSON.
         """
@@ -73,9 +73,9 @@ class Api:
         body: bytes | None = None,
         spelling: Callable[[str], str] = str,
     ) -> Answer:
-        """As ``call``, with header fields exactly as given: in any order, repeated, unsigned.
+        """As ``call``, with exactly these header ``fields``, unsigned: in this order, repeated as given.
 
-        ``spelling`` sets the case of every header's name, including those of the signature.
+        ``spelling`` maps each header name, also those of the signature, to its case on the wire.
         """
         target = self._base + path
         signature = self._signed(method, target, body, {})
@@ -116,7 +116,7 @@ class Api:
             response = connection.getresponse()
             body = response.read()
         except BaseException:
-            # Never retried: a test that counts effects has to see each of them.
+            # Not sent again: a test that counts effects must see every request.
             connection.close()
             raise
         self._local.used_at = time.monotonic()
@@ -127,7 +127,7 @@ class Api:
         )
 
     def _connection(self) -> HTTPConnection:
-        """This thread's connection; a new one if the server may have closed the idle one."""
+        """Return this thread's connection; a new one if the server may have closed the idle one."""
         known: HTTPConnection | None = getattr(self._local, "connection", None)
         if known is not None and time.monotonic() - self._local.used_at < IDLE_SECONDS:
             return known

@@ -1,8 +1,8 @@
-"""``python -m ops.audit``: the whole audit of a session or task, read with AWS credentials, without the API.
+"""``python -m ops.audit``: prints the audit of a session or task, with AWS credentials, without the API.
 
-Prints one JSON line per entry, in the form of ``GET /sessions/{sessionId}/audit``, oldest first. It works
-after the session's end too: the last entry is then its summary. Exit status: 0; 1 when the audit has no
-entries for the id; 2 when the command could not run.
+One JSON line per entry, as the items of ``GET /sessions/{sessionId}/audit``, oldest first; also after the
+session's end, whose summary is then the last entry. Exit status: 0 if there are entries, 1 if there are none,
+2 on failure.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ops.deployed import OPERATOR, REFUSALS, environment, place
+from ops.deployed import OPERATOR, REFUSALS, environment, location_options
 from session_api.audit_answers import audit_answer
 from session_store.bootstrap import open_store
 from session_store.services.stream_consumer import AuditTrail
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     printed = False
     try:
-        trail = connected(stage=options.stage, region=options.region)
+        trail = open_audit(stage=options.stage, region=options.region)
         read = trail.whole_of_task if options.task else trail.whole
         for entry in read(OPERATOR, options.id):
             print(msgspec.json.encode(audit_answer(entry)).decode())
@@ -31,12 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     if not printed:
-        print(f"no audit entries for that {'task' if options.task else 'session'}", file=sys.stderr)
+        print(f"the audit has no entries for this {'task' if options.task else 'session'}", file=sys.stderr)
     return 0 if printed else 1
 
 
-def connected(*, stage: str, region: str) -> AuditTrail:
-    """The use case, configured as in the stage's API.
+def open_audit(*, stage: str, region: str) -> AuditTrail:
+    """Open the audit trail with the settings of the stage's API.
 
     Raises:
         NotDeployedError
@@ -47,11 +47,11 @@ def connected(*, stage: str, region: str) -> AuditTrail:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m ops.audit",
-        parents=[place()],
-        description="Print the audit trail of a session or a task, one JSON line per entry.",
+        parents=[location_options()],
+        description="Print the audit of a session or a task.",
     )
     parser.add_argument("id", help="the sessionId, or with --task the taskId")
-    parser.add_argument("--task", action="store_true", help="the id is that of a task or an approval")
+    parser.add_argument("--task", action="store_true", help="ID is that of a task or an approval")
     return parser.parse_args(arguments)
 
 

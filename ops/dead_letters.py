@@ -1,7 +1,7 @@
-"""``python -m ops.dead_letters``: inspect and redrive dead letters with AWS credentials, without the API.
+"""``python -m ops.dead_letters``: shows and redrives dead letters, with AWS credentials, without the API.
 
-Prints what ``GET /ops/dlq`` and ``POST /ops/dlq/redrive`` answer. Exit status: 0 when nothing is left to do,
-1 when letters stay, 2 when the command could not run.
+Prints what ``GET /ops/dlq`` and ``POST /ops/dlq/redrive`` answer. Exit status: 0 after ``look`` and after a
+redrive that leaves no letters, 1 if letters remain, 2 on failure.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from infra import names
-from ops.deployed import OPERATOR, REFUSALS, NotDeployedError, environment, place
+from ops.deployed import OPERATOR, REFUSALS, NotDeployedError, environment, location_options
 from session_api.answers import Answer
 from session_api.dead_letter_answers import dead_letters_answer, redrive_answer
 from session_api.lists import DEFAULT_LIMIT, MAX_LIMIT
@@ -23,13 +23,13 @@ from session_store.services.dead_letters import DONE, DeadLetters
 from session_store.settings import read_redrive_settings, read_settings
 
 REPLAY_SECONDS: Final = 120
-"""How long to wait for the stream consumer, per batch; there is no API timeout here."""
+"""How long to wait for the stream's consumer per batch; the API has less time for a request."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     try:
-        dead_letters = connected(stage=options.stage, region=options.region)
+        dead_letters = open_queues(stage=options.stage, region=options.region)
         if options.command == "look":
             _print(dead_letters_answer(dead_letters.overview(OPERATOR, limit=options.max)))
             return 0
@@ -39,12 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     _print(answer)
-    stays = [letter for letter in answer.items if letter.outcome not in DONE]
-    return 1 if stays or answer.more else 0
+    remaining = [letter for letter in answer.items if letter.outcome not in DONE]
+    return 1 if remaining or answer.more else 0
 
 
-def connected(*, stage: str, region: str) -> DeadLetters:
-    """The use case, configured as in the stage's API.
+def open_queues(*, stage: str, region: str) -> DeadLetters:
+    """Open the dead-letter queues with the settings of the stage's API.
 
     Raises:
         NotDeployedError
@@ -59,21 +59,25 @@ def connected(*, stage: str, region: str) -> DeadLetters:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    shared = place()
+    shared = location_options()
     shared.add_argument(
         "--max",
         type=int,
         choices=range(1, MAX_LIMIT + 1),
         default=DEFAULT_LIMIT,
         metavar=f"1..{MAX_LIMIT}",
-        help="how many letters at most (default: %(default)s)",
+        help="at most this many letters (%(default)s)",
     )
     parser = argparse.ArgumentParser(
-        prog="python -m ops.dead_letters", description="Inspect and redrive dead letters."
+        prog="python -m ops.dead_letters", description="Show and redrive dead letters."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("look", parents=[shared], help="show the letters of both queues without removing any")
-    redrive = commands.add_parser("redrive", parents=[shared], help="process again what the letters point at")
+    commands.add_parser(
+        "look", parents=[shared], help="show the letters of both queues, without removing any"
+    )
+    redrive = commands.add_parser(
+        "redrive", parents=[shared], help="process letters again and remove those that succeed"
+    )
     redrive.add_argument("--queue", choices=[name.value for name in QueueName], help="only this queue")
     return parser.parse_args(arguments)
 

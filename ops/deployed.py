@@ -1,4 +1,4 @@
-"""What the operators' commands share: the caller, the options, and how to find a deployment."""
+"""What every operator command shares: the caller, and the resources of the deployed stage."""
 
 import argparse
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from session_store.settings import REGION_VARIABLE
 from session_store.storage.integrations.aws_clients import aws_client
 
 OPERATOR: Final = Caller(tenant="operator", permissions=frozenset({Permission.OPS}))
-"""IAM authorizes every AWS call of a command, so the operator has the permission here."""
+"""Authorization is up to IAM, for every AWS call of a command."""
 
 
 class NotDeployedError(Exception):
@@ -21,21 +21,19 @@ class NotDeployedError(Exception):
 
 
 REFUSALS: Final = (BotoCoreError, ClientError, ConfigurationError, NotDeployedError, StoreError)
-"""Errors that a command reports in one line, with exit status 2."""
+"""Exceptions that a command prints in one line; it then exits with status 2."""
 
 
-def place() -> argparse.ArgumentParser:
-    """A parent parser with the options that name the deployment."""
+def location_options() -> argparse.ArgumentParser:
+    """Build the options for stage and region, to be a parent of a command's parser."""
     options = argparse.ArgumentParser(add_help=False)
     options.add_argument("--stage", required=True, help="the deployed stage, such as prod")
-    options.add_argument(
-        "--region", default="us-east-1", help="the region of the deployment (default: %(default)s)"
-    )
+    options.add_argument("--region", default="us-east-1", help="the region of the deployment (%(default)s)")
     return options
 
 
 def environment(*, stage: str, region: str) -> Mapping[str, str]:
-    """The environment of the function behind the stage's API, which names everything else.
+    """Read the environment of the stage's API function, which names the deployment's resources.
 
     Raises:
         NotDeployedError

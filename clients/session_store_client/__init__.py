@@ -1,6 +1,6 @@
-"""The client of the session store's HTTP API, typed, with retries that are safe.
+"""A typed client of the session store's HTTP API, with retries that are safe.
 
-``docs/client.md`` of the project tells how it is used.
+``Client`` and ``AsyncClient`` have a method for each operation; ``docs/client.md`` introduces them.
 """
 
 from session_store_client.async_client import AsyncClient

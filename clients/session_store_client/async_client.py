@@ -1,4 +1,4 @@
-"""The API, called without waiting: the same calls and rules as ``Client``, on asyncio or trio."""
+"""The asynchronous client: the same calls and rules as ``Client``."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -10,30 +10,54 @@ import httpx
 
 from session_store_client import (
     checkpoint_calls,
-    child_calls,
     claim_calls,
+    message_calls,
     operator_calls,
     session_calls,
     task_calls,
+    tool_call_calls,
 )
 from session_store_client.answers import Page
 from session_store_client.authentication import Authentication, SigV4
-from session_store_client.calls import Call, following
-from session_store_client.exchanges import Event, Pause, Retries, Setting, Step, exchange
-from session_store_client.methods import async_lists, async_sends
-from session_store_client.subjects import checked_subject
-from session_store_client.transport import checked_url, lost, options, prepared, received
+from session_store_client.calls import Call, next_page
+from session_store_client.exchanges import ClientSettings, Pause, Retries, Step, StepResult, exchange
+from session_store_client.methods import async_call_method, async_list_method
+from session_store_client.subjects import validated_subject
+from session_store_client.transport import (
+    build_request,
+    httpx_options,
+    read_response,
+    transport_failure,
+    validated_url,
+)
 
 AnswerT = TypeVar("AnswerT")
 ItemT = TypeVar("ItemT")
 
 
 class AsyncClient:
-    """Calls ``url``, which ends in the stage, as whoever ``authentication`` says.
+    """The session store's API at ``url``, which ends in the stage, such as ``https://….amazonaws.com/v1``.
 
-    Without one it signs as AWS's tools would (``SigV4.default``). What is sent again and when: ``Retries``,
-    and each method's own words. ``decimals``: every number that is not whole comes back as a ``Decimal``.
-    As ``Client``, awaited.
+    ``authentication``: who calls; without one, AWS credentials as the AWS tools find them
+    (``SigV4.default``). ``subject``: the end user to act for (``Session-Subject``). ``retries``: when a call
+    is sent again, and for how long. ``decimals``: decode every number that is not whole as a ``Decimal``.
+    ``transport``: httpx's own, for tests.
+
+    There is a method for each operation of ``docs/openapi.json``, under its name; a list is an asynchronous
+    iterator that fetches a page when it is reached. Besides what its own text lists, a method may raise
+
+    - ``InvalidRequestError``: an argument is not valid; ``path`` says which.
+    - ``UnauthenticatedError``, ``ForbiddenError``, ``CredentialsError``: about who calls.
+    - ``MisdirectedError``: another region (``home_region``) holds the session, key or task.
+    - ``ThrottledError``, ``UnreachableError``, ``ServerError``: given up after retries. Nothing was done, or
+      the call is safe to repeat.
+    - ``OutcomeUnknownError``: a write may or may not have taken effect. Reads never raise it.
+    - ``UnreadableAnswerError``: something other than this API answered.
+    - ``ValueError``: the call cannot be sent at all, such as a value that is not JSON. Nothing was sent.
+
+    All but the last derive from ``SessionStoreError``.
+
+    Works on asyncio and trio; credentials are read in a thread beside the event loop.
     """
 
     def __init__(
@@ -46,28 +70,28 @@ class AsyncClient:
         decimals: bool = False,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._setting = Setting(
-            url=checked_url(url),
+        self._settings = ClientSettings(
+            url=validated_url(url),
             authentication=authentication or SigV4.default(url),
-            subject=checked_subject(subject),
+            subject=validated_subject(subject),
             retries=retries or Retries(),
             decimals=decimals,
         )
-        self._http = httpx.AsyncClient(transport=transport, **options(url))
+        self._http = httpx.AsyncClient(transport=transport, **httpx_options(url))
 
     def acting_for(self, subject: str) -> "AsyncClient":
-        """The same caller on behalf of an end user, over the same connections.
+        """Return a client that acts for the end user ``subject`` over the same connections.
 
         Raises:
-            ValueError: the store takes no such name.
+            ValueError: not a valid subject.
         """
         other = object.__new__(type(self))
-        other._setting = replace(self._setting, subject=checked_subject(subject))
+        other._settings = replace(self._settings, subject=validated_subject(subject))
         other._http = self._http
         return other
 
     async def aclose(self) -> None:
-        """Let the connections go, also those of clients made from this one."""
+        """Close the connections, including those shared by ``acting_for``."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:
@@ -77,86 +101,89 @@ class AsyncClient:
         await self.aclose()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._setting.url!r}, {self._setting.authentication!r})"
+        return f"{type(self).__name__}({self._settings.url!r}, {self._settings.authentication!r})"
 
     async def send(self, call: Call[AnswerT], /) -> AnswerT:
-        """Any call of the modules ``*_calls``; the methods below are these."""
-        steps = exchange(call, self._setting)
+        """Send a call built by one of the modules ``*_calls``, with retries; the methods do so too.
+
+        A list call returns one page.
+        """
+        steps = exchange(call, self._settings)
         step = next(steps)
         try:
             while True:
                 try:
-                    event = await self._done(step)
-                except Exception as error:  # noqa: BLE001 - the exchange decides what it means, and raises
+                    result = await self._perform(step)
+                except Exception as error:  # noqa: BLE001 - the exchange decides what it means
                     step = steps.throw(error)
                 else:
-                    step = steps.send(event)
+                    step = steps.send(result)
         except StopIteration as end:
             answer: AnswerT = end.value
             return answer
 
-    async def items(self, first: Call[Page[ItemT]], /) -> AsyncIterator[ItemT]:
-        """All items of a list that begins with this page."""
+    async def iterate(self, first: Call[Page[ItemT]], /) -> AsyncIterator[ItemT]:
+        """Yield all items of a list from its page ``first`` on."""
         call: Call[Page[ItemT]] | None = first
         while call is not None:
             page = await self.send(call)
             for item in page.items:
                 yield item
-            call = None if page.next_cursor is None else following(call, page.next_cursor)
+            call = None if page.next_cursor is None else next_page(call, page.next_cursor)
 
-    async def _done(self, step: Step) -> Event:
+    async def _perform(self, step: Step) -> StepResult:
         if isinstance(step, Pause):
             await anyio.sleep(step.seconds)
             return None
-        # Credentials may be fetched over the network, and token providers block.
-        request = await anyio.to_thread.run_sync(prepared, step, self._setting)
+        # Fetching credentials and asking a token provider may block.
+        request = await anyio.to_thread.run_sync(build_request, step, self._settings)
         try:
-            return received(await self._http.send(request))
+            return read_response(await self._http.send(request))
         except httpx.RequestError as error:
-            return lost(error)
+            return transport_failure(error)
 
-    create = async_sends(session_calls.create_session)
-    get = async_sends(session_calls.get_session)
-    sessions = async_lists(session_calls.list_sessions)
-    replace_state = async_sends(session_calls.replace_state)
-    change_state = async_sends(session_calls.change_state)
-    move = async_sends(session_calls.move_session)
-    touch = async_sends(session_calls.touch_session)
-    delete = async_sends(session_calls.delete_session)
-    append = async_sends(child_calls.append_messages)
-    messages = async_lists(child_calls.list_messages)
-    add_checkpoint = async_sends(checkpoint_calls.add_checkpoint)
-    checkpoints = async_lists(checkpoint_calls.list_checkpoints)
-    latest_checkpoint = async_sends(checkpoint_calls.get_latest_checkpoint)
-    checkpoint = async_sends(checkpoint_calls.get_checkpoint)
-    record_tool_call = async_sends(child_calls.record_tool_call)
-    tool_call = async_sends(child_calls.get_tool_call)
-    tool_calls = async_lists(child_calls.list_tool_calls)
-    begin_tool_call = async_sends(claim_calls.begin_tool_call)
-    complete_tool_call = async_sends(claim_calls.complete_tool_call)
-    fail_tool_call = async_sends(claim_calls.fail_tool_call)
-    extend_tool_call = async_sends(claim_calls.extend_tool_call)
-    reconcile_tool_call = async_sends(claim_calls.reconcile_tool_call)
-    recovery = async_sends(claim_calls.get_recovery)
-    begin_claim = async_sends(claim_calls.begin_claim)
-    claim = async_sends(claim_calls.get_claim)
-    complete_claim = async_sends(claim_calls.complete_claim)
-    fail_claim = async_sends(claim_calls.fail_claim)
-    extend_claim = async_sends(claim_calls.extend_claim)
-    reconcile_claim = async_sends(claim_calls.reconcile_claim)
-    create_task = async_sends(task_calls.create_task)
-    tasks = async_lists(task_calls.list_tasks)
-    task = async_sends(task_calls.get_task)
-    claim_tasks = async_sends(task_calls.claim_tasks)
-    extend_task = async_sends(task_calls.extend_task)
-    complete_task = async_sends(task_calls.complete_task)
-    fail_task = async_sends(task_calls.fail_task)
-    cancel_task = async_sends(task_calls.cancel_task)
-    decide_task = async_sends(task_calls.decide_task)
-    history = async_sends(child_calls.get_history)
-    audit = async_lists(child_calls.list_audit)
-    expiring = async_lists(operator_calls.list_expiring)
-    drain = async_sends(operator_calls.drain_sessions)
-    dead_letters = async_sends(operator_calls.list_dead_letters)
-    redrive = async_sends(operator_calls.redrive_dead_letters)
-    health = async_sends(operator_calls.health)
+    create_session = async_call_method(session_calls.create_session)
+    get_session = async_call_method(session_calls.get_session)
+    list_sessions = async_list_method(session_calls.list_sessions)
+    replace_state = async_call_method(session_calls.replace_state)
+    change_state = async_call_method(session_calls.change_state)
+    move_session = async_call_method(session_calls.move_session)
+    touch_session = async_call_method(session_calls.touch_session)
+    delete_session = async_call_method(session_calls.delete_session)
+    append_messages = async_call_method(message_calls.append_messages)
+    list_messages = async_list_method(message_calls.list_messages)
+    add_checkpoint = async_call_method(checkpoint_calls.add_checkpoint)
+    list_checkpoints = async_list_method(checkpoint_calls.list_checkpoints)
+    get_latest_checkpoint = async_call_method(checkpoint_calls.get_latest_checkpoint)
+    get_checkpoint = async_call_method(checkpoint_calls.get_checkpoint)
+    record_tool_call = async_call_method(tool_call_calls.record_tool_call)
+    get_tool_call = async_call_method(tool_call_calls.get_tool_call)
+    list_tool_calls = async_list_method(tool_call_calls.list_tool_calls)
+    begin_tool_call = async_call_method(tool_call_calls.begin_tool_call)
+    complete_tool_call = async_call_method(tool_call_calls.complete_tool_call)
+    fail_tool_call = async_call_method(tool_call_calls.fail_tool_call)
+    extend_tool_call = async_call_method(tool_call_calls.extend_tool_call)
+    reconcile_tool_call = async_call_method(tool_call_calls.reconcile_tool_call)
+    get_recovery = async_call_method(session_calls.get_recovery)
+    begin_claim = async_call_method(claim_calls.begin_claim)
+    get_claim = async_call_method(claim_calls.get_claim)
+    complete_claim = async_call_method(claim_calls.complete_claim)
+    fail_claim = async_call_method(claim_calls.fail_claim)
+    extend_claim = async_call_method(claim_calls.extend_claim)
+    reconcile_claim = async_call_method(claim_calls.reconcile_claim)
+    create_task = async_call_method(task_calls.create_task)
+    list_tasks = async_list_method(task_calls.list_tasks)
+    get_task = async_call_method(task_calls.get_task)
+    claim_tasks = async_call_method(task_calls.claim_tasks)
+    extend_task = async_call_method(task_calls.extend_task)
+    complete_task = async_call_method(task_calls.complete_task)
+    fail_task = async_call_method(task_calls.fail_task)
+    cancel_task = async_call_method(task_calls.cancel_task)
+    decide_task = async_call_method(task_calls.decide_task)
+    get_history = async_call_method(session_calls.get_history)
+    list_audit = async_list_method(session_calls.list_audit)
+    list_expiring = async_list_method(operator_calls.list_expiring)
+    drain_sessions = async_call_method(operator_calls.drain_sessions)
+    list_dead_letters = async_call_method(operator_calls.list_dead_letters)
+    redrive_dead_letters = async_call_method(operator_calls.redrive_dead_letters)
+    get_health = async_call_method(operator_calls.get_health)

@@ -1,4 +1,4 @@
-"""A call of the API as a value: what is sent, what comes back, and when it may be sent again."""
+"""An API call as a value: what is sent, the type of its answer, and when it may be sent again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,26 +14,26 @@ PageT = TypeVar("PageT", bound=Page[Any])
 MIN_VERSION: Final = "session-min-version"
 IF_MATCH: Final = "if-match"
 LATEST: Final = "latest"
-"""Stands in a path where a checkpoint's id may stand."""
+"""In a path, the newest checkpoint; no checkpoint has this id."""
 
 
 class Repeat(Enum):
-    """What sending a call again means where an earlier attempt may have been done.
+    """What it means to send a call again after an attempt that may have taken effect.
 
-    Where nothing was done (no connection, throttled), every call may be sent again.
+    After an attempt without effect (no connection, throttled) every call is sent again.
     """
 
-    FREELY = "it changes nothing, or the same again"
-    RECOGNISED = "the store knows it again, by a key or by ids: it is done once"
-    ADDED = "the store knows it again by its ids; it adds to a session without a condition on it"
-    GUARDED = "it is done once, by its own condition; a refusal tells nothing of the earlier attempt"
-    GONE = "what it makes go is gone for ever: not found is success"
-    NEVER = "its answer would not tell what the earlier attempt did"
+    IDEMPOTENT = "repeating it changes nothing more"
+    RECOGNISED = "the store recognises it by a key, an id or an outcome, before any other check"
+    RECOGNISED_APPEND = "the store recognises it by its ids, but a session closed meanwhile refuses it"
+    CONDITIONAL = "its condition lets it happen once; a refusal may be caused by the earlier attempt"
+    DELETION = "it deletes for good: not found is success"
+    NEVER = "it is not sent again: its answer would not tell what the earlier attempt did"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Generic[AnswerT]):
-    """``body`` is any JSON value, None for none. ``keyed``: an ``Idempotency-Key`` goes with it."""
+    """``body`` is a JSON value, None for no body. ``keyed``: sent with an ``Idempotency-Key``."""
 
     method: str
     path: str
@@ -50,8 +50,8 @@ class Call(Generic[AnswerT]):
         return f"{self.path}?{urlencode(self.query, quote_via=quote)}" if self.query else self.path
 
 
-def following(call: "Call[PageT]", cursor: str) -> "Call[PageT]":
-    """The call for the page after the one that named ``cursor``."""
+def next_page(call: "Call[PageT]", cursor: str) -> "Call[PageT]":
+    """Return the call for the page at ``cursor``."""
     return replace(call, query={**call.query, "cursor": cursor})
 
 
@@ -64,7 +64,7 @@ def read(
 ) -> Call[AnswerT]:
     headers = {} if min_version is None else {MIN_VERSION: str(min_version)}
     return Call(
-        method="GET", path=path, answer=answer, query=query or {}, headers=headers, repeat=Repeat.FREELY
+        method="GET", path=path, answer=answer, query=query or {}, headers=headers, repeat=Repeat.IDEMPOTENT
     )
 
 
@@ -86,7 +86,7 @@ def task_path(task_id: str) -> str:
 
 def checkpoint_path(session_id: str, checkpoint_id: str) -> str:
     if checkpoint_id == LATEST:
-        raise ValueError(f"{checkpoint_id!r} is no checkpoint id")
+        raise ValueError(f"{checkpoint_id!r} is not a checkpoint id")
     return f"{session_path(session_id)}/checkpoints/{_segment(checkpoint_id, 'checkpoint id')}"
 
 
@@ -95,9 +95,9 @@ def latest_checkpoint_path(session_id: str) -> str:
 
 
 def _segment(value: str, what: str) -> str:
-    """Encoded for a path. Empty or of dots it would make the path that of another operation."""
+    """Percent-encode a path segment. An empty one, or one of dots, would address another operation."""
     if value in {"", ".", ".."}:
-        raise ValueError(f"{value!r} is no {what}")
+        raise ValueError(f"{value!r} is not a {what}")
     return quote(value, safe="")
 
 

@@ -27,11 +27,23 @@ def add_checkpoint(
     parent_id: str | None = None,
     retain_seconds: int | None = None,
 ) -> Call[Checkpoint]:
-    """Store a checkpoint, once for ever. ``parent_id`` is one of the same namespace.
+    """Store a checkpoint, once.
 
-    One that has no id is given one here, so that sending it again does not store it again. Who wants to send
-    it again after this process has ended keeps a ``checkpoint_id`` (UUIDv7). With ``retain_seconds``, from
-    900 on, it ends before its session may.
+    ``checkpoint_id``: a UUIDv7, its time within five minutes of the store's clock; minted here when not
+    given. ``parent_id``: a checkpoint of the same namespace. ``retain_seconds``: seconds after which it
+    expires, at least 900; without it, it lives as long as its session.
+
+    Retried with the same id, so a lost response adds nothing twice. A second call with an id of your own is
+    safe to repeat too, also from another process; without one it adds another checkpoint.
+
+    Raises:
+        SessionNotFoundError: there is none, it has expired, or it belongs to another caller.
+        NotFoundError: the namespace has no checkpoint ``parent_id``.
+        SessionClosedError: the session is closing or closed.
+        ContentConflictError: the id is taken by another content.
+        PayloadTooLargeError: ``data`` exceeds the limit.
+        OutcomeUnknownError: it may have been stored; for instance the session was closed after a lost
+            response.
     """
     body = {
         "data": data,
@@ -44,7 +56,7 @@ def add_checkpoint(
         path=f"{session_path(session_id)}/checkpoints",
         answer=Checkpoint,
         body=body,
-        repeat=Repeat.ADDED,
+        repeat=Repeat.RECOGNISED_APPEND,
     )
 
 
@@ -57,7 +69,13 @@ def list_checkpoints(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Call[Page[Checkpoint]]:
-    """The checkpoints of one namespace in the order of their ids."""
+    """List the checkpoints of a namespace in the order of their ids, which is the order of their times.
+
+    ``limit``: checkpoints a page, 1 to 100 (default 20). Safe to repeat.
+
+    Raises:
+        SessionNotFoundError: as in ``add_checkpoint``.
+    """
     query = parameters(namespace=namespace, order=order, limit=limit, cursor=cursor)
     return read(
         f"{session_path(session_id)}/checkpoints", Page[Checkpoint], query=query, min_version=min_version
@@ -67,7 +85,12 @@ def list_checkpoints(
 def get_latest_checkpoint(
     session_id: str, *, namespace: str = "", min_version: int | None = None
 ) -> Call[Checkpoint]:
-    """The newest checkpoint of a namespace."""
+    """Read the newest checkpoint of a namespace. Safe to repeat.
+
+    Raises:
+        SessionNotFoundError: as in ``add_checkpoint``.
+        NotFoundError: the namespace has no checkpoint.
+    """
     query = parameters(namespace=namespace)
     return read(latest_checkpoint_path(session_id), Checkpoint, query=query, min_version=min_version)
 
@@ -75,6 +98,11 @@ def get_latest_checkpoint(
 def get_checkpoint(
     session_id: str, checkpoint_id: str, *, namespace: str = "", min_version: int | None = None
 ) -> Call[Checkpoint]:
-    """One checkpoint of a namespace."""
+    """Read one checkpoint of a namespace. Safe to repeat.
+
+    Raises:
+        SessionNotFoundError: as in ``add_checkpoint``.
+        NotFoundError: the namespace has no such checkpoint, or it has expired.
+    """
     query = parameters(namespace=namespace)
     return read(checkpoint_path(session_id, checkpoint_id), Checkpoint, query=query, min_version=min_version)

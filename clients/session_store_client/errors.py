@@ -1,6 +1,6 @@
-"""What can go wrong: one exception for each problem of the API, and those of the way to it.
+"""Exceptions of the client: one for each problem of the API, and those for calls that got no valid response.
 
-No message, fact or repr holds a token, a signature or what a session holds.
+No message, fact or repr contains a token, a signature or contents of a session.
 """
 
 from collections.abc import Mapping
@@ -8,10 +8,11 @@ from typing import Any, Final
 
 
 class SessionStoreError(Exception):
-    """Root of all that the client raises of a call.
+    """Base of all exceptions that a call raises.
 
-    ``slug`` and ``status`` are the problem's, ``request_id`` is what the API's log calls the request; None
-    where nothing was answered. ``facts`` are values for a program, named as in the contract.
+    ``slug`` and ``status`` are the problem's, ``request_id`` identifies the request in the API's log; all
+    None when there was no response. ``facts``: the problem's further members, named as in
+    ``docs/openapi.json``.
     """
 
     def __init__(
@@ -31,122 +32,126 @@ class SessionStoreError(Exception):
         self.facts: Mapping[str, Any] = facts or {}
 
     def __str__(self) -> str:
-        told = [self.slug or "", f"request {self.request_id}" if self.request_id else ""]
-        named = ", ".join(part for part in told if part)
-        return f"{self.detail} ({named})" if named else self.detail
+        parts = [self.slug or "", f"request {self.request_id}" if self.request_id else ""]
+        source = ", ".join(part for part in parts if part)
+        return f"{self.detail} ({source})" if source else self.detail
 
 
 class InvalidRequestError(SessionStoreError):
+    """400: a value of the request is not valid; nothing was done."""
+
     @property
     def path(self) -> str | None:
-        """What is wrong: ``$.state.a``, ``query limit``, ``header If-Match``."""
+        """The invalid value: ``$.state.a``, ``query limit``, ``header If-Match``."""
         return self.facts.get("path")
 
 
 class UnauthenticatedError(SessionStoreError):
-    """The credentials are unknown, expired, or do not fit."""
+    """401: the credentials are unknown, expired or wrong."""
 
 
 class ForbiddenError(SessionStoreError):
-    """A policy, or the store, does not let this caller do this."""
+    """403: an IAM policy, a missing permission or a rule of the store forbids the call to this caller."""
 
 
 class NotFoundError(SessionStoreError):
-    """Absent, expired, or somebody else's: the three are told apart nowhere."""
+    """404: it does not exist, has expired, or belongs to another caller; the API does not tell which."""
 
 
 class SessionNotFoundError(NotFoundError):
-    """As ``NotFoundError``, of the session itself."""
+    """404 about the session itself."""
 
 
 class VersionConflictError(SessionStoreError):
-    """Somebody wrote in between: read, and decide anew."""
+    """412, or 409 from ``complete_tool_call``: the session is at another version. Read it again."""
 
     @property
     def current_version(self) -> int | None:
+        """The session's version when the call was refused."""
         return self.facts.get("currentVersion")
 
 
 class SessionClosedError(SessionStoreError):
-    """The session's status admits no such write."""
+    """409: the session is closing or closed, and takes no such write."""
 
 
 class InvalidTransitionError(SessionStoreError):
-    """A status moves forward only."""
+    """409: the status does not lead to the requested one; a status only moves forward."""
 
 
 class AlreadyDecidedError(SessionStoreError):
-    """An approval is decided the other way, withdrawn or past its deadline; fact ``taskStatus``."""
+    """409: the approval is decided the other way, cancelled or past its deadline; see fact ``taskStatus``."""
 
 
 class ContentConflictError(SessionStoreError):
-    """The id of a message or a checkpoint is taken by another content."""
+    """409: the id of a message or checkpoint is taken by another content."""
 
 
 class InProgressError(SessionStoreError):
-    """The same call is being done just now."""
+    """409: another attempt holds the lease, or the same request is still being processed."""
 
 
 class FencedError(SessionStoreError):
-    """Another attempt has taken the work over, or it is settled: do not go on."""
+    """409: another attempt has taken the work over, or it is settled. Stop working on it."""
 
 
 class UnreconciledError(SessionStoreError):
-    """An attempt that is gone may have done the work; fact ``leaseUntil``. Find out, and reconcile."""
+    """409: an attempt whose lease expired (fact ``leaseUntil``) may have done the work: reconcile it."""
 
 
 class PayloadTooLargeError(SessionStoreError):
-    """Facts ``limit`` and, where known, ``size``, in bytes."""
+    """413: facts ``limit`` and, if known, ``size`` are in bytes."""
 
 
 class PayloadMissingError(SessionStoreError):
-    """A large payload is not as it was stored; facts ``size`` and ``sha256`` say what it was."""
+    """500: a large payload is missing or altered; facts ``size`` and ``sha256`` describe what was stored."""
 
 
 class MisdirectedError(SessionStoreError):
-    """The session is at home in another region, which alone writes it."""
+    """421: the session, key or task belongs to another region, which alone writes it. Call that region."""
 
     @property
     def home_region(self) -> str | None:
+        """The region to call."""
         return self.facts.get("homeRegion")
 
 
 class IdempotencyMismatchError(SessionStoreError):
-    """The id was used before with another body."""
+    """422: the key or id was used before with another body."""
 
 
 class PreconditionRequiredError(SessionStoreError):
-    """The call needs a version."""
+    """428: the call needs a version."""
 
 
 class ThrottledError(SessionStoreError):
-    """Refused for now, at every attempt; nothing was done."""
+    """429 or 503: every attempt was refused for lack of capacity; nothing was done."""
 
 
 class ServerError(SessionStoreError):
-    """The API could not answer a call that changes nothing, or that a repetition does no harm."""
+    """5xx for a call that is safe to repeat: it failed at every attempt."""
 
 
 class OutcomeUnknownError(SessionStoreError):
-    """A write may or may not have happened: its answer was lost, and nothing that came later tells.
+    """A write may or may not have taken effect: a response was lost, and no later one settled the question.
 
-    Read, then decide. ``__cause__`` is the last that was heard.
+    Read, then decide. ``__cause__`` is the last failure.
     """
 
 
 class UnreachableError(SessionStoreError):
-    """No answer came: nothing was sent, or it was a call whose repetition does no harm."""
+    """No response, and nothing was sent or the call is safe to repeat. ``__cause__``: httpx's error."""
 
 
 class CredentialsError(SessionStoreError):
-    """There are no credentials to call with, or no region to sign for."""
+    """There are no usable credentials, or no region to sign for. Nothing was sent by this attempt."""
 
 
 class UnreadableAnswerError(SessionStoreError):
-    """What answered does not speak the API's contract."""
+    """The response does not match the API's contract: something else answered, or a version too different."""
 
 
-OF_SLUG: Final[Mapping[str, type[SessionStoreError]]] = {
+ERROR_BY_SLUG: Final[Mapping[str, type[SessionStoreError]]] = {
     "invalid-request": InvalidRequestError,
     "unauthenticated": UnauthenticatedError,
     "forbidden": ForbiddenError,
@@ -168,4 +173,4 @@ OF_SLUG: Final[Mapping[str, type[SessionStoreError]]] = {
     "internal": ServerError,
     "outcome-unknown": OutcomeUnknownError,
 }
-"""Every problem of the contract; a later one that is not here is the root itself."""
+"""Every problem of the contract. An unknown slug is raised as ``SessionStoreError`` or ``ServerError``."""

@@ -1,4 +1,4 @@
-"""JSON in which no number loses a digit on its way out or back."""
+"""JSON encoding and decoding that keep every digit of a number."""
 
 import json
 import math
@@ -15,30 +15,30 @@ _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 
 
 def encode(value: object) -> bytes:
-    """Compact JSON: a ``Decimal`` is a number with all its digits, a ``float`` the shortest that names it.
+    """Encode as compact JSON: a ``Decimal`` with all its digits, a ``float`` as its shortest repr.
 
     Raises:
-        ValueError: something in it is no JSON value, such as NaN or a time; names its path. An encoder would
-            send it as another value, and what comes back would not be equal.
+        ValueError: it has something that is not a JSON value, such as NaN or a datetime; the message has the
+            path. msgspec would encode a datetime as a string, which would not come back equal.
     """
     _check(value, "$")
     return _ENCODER.encode(value)
 
 
 def decode(text: bytes, kind: type[AnswerT], *, decimals: bool) -> AnswerT:
-    """One JSON document as ``kind``. Whole numbers are ``int``, of any length.
+    """Decode a JSON document as ``kind``. Whole numbers are ``int``, of any length.
 
-    Any other is a ``float`` where that is the very number, and a ``Decimal`` where a float would lose digits;
-    always a ``Decimal`` with ``decimals``.
+    Other numbers are ``float``, or ``Decimal`` if a float would lose digits; with ``decimals`` always
+    ``Decimal``.
 
     Raises:
-        UnreadableAnswerError: not JSON, or of another shape.
+        UnreadableAnswerError: not JSON, or not of this type.
     """
     try:
         value = json.loads(text, parse_float=Decimal if decimals else _nearest)
         return msgspec.convert(value, kind)
     except (ValueError, RecursionError) as error:
-        raise UnreadableAnswerError("The answer is not of the API's contract") from error
+        raise UnreadableAnswerError("The response does not match the API's contract") from error
 
 
 def _nearest(text: str) -> float | Decimal:
@@ -51,10 +51,10 @@ def _check(value: object, path: str) -> None:
         return
     if isinstance(value, float | Decimal):
         if not math.isfinite(value):
-            raise ValueError(f"{value} is no JSON number (at {path})")
+            raise ValueError(f"{value} is not a JSON number (at {path})")
         return
-    for place, child in _children(value, path):
-        _check(child, f"{path}{place}")
+    for step, child in _children(value, path):
+        _check(child, f"{path}{step}")
 
 
 def _children(value: object, path: str) -> list[tuple[str, Any]]:
@@ -62,4 +62,4 @@ def _children(value: object, path: str) -> list[tuple[str, Any]]:
         return [(f"[{position}]", child) for position, child in enumerate(value)]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return [(f".{key}", child) for key, child in value.items()]
-    raise ValueError(f"{type(value).__name__} is no JSON value (at {path})")
+    raise ValueError(f"{type(value).__name__} is not a JSON value (at {path})")

@@ -1,6 +1,6 @@
-"""When a call is sent, sent again and given up: decided here once, without I/O, for every client.
+"""When a call is sent, retried and given up, decided without I/O for both clients.
 
-An exchange is a generator. It yields what is to be done, is sent what came of it, and returns the answer.
+An exchange is a generator: it yields the next step, is sent the step's result, and returns the answer.
 """
 
 import logging
@@ -15,7 +15,7 @@ from session_store_client import errors
 from session_store_client.authentication import Authentication
 from session_store_client.calls import Call, Repeat
 from session_store_client.exact_json import decode, encode
-from session_store_client.problems import Received, error_of, retry_after
+from session_store_client.problems import HttpResponse, error_from, retry_after_seconds
 
 AnswerT = TypeVar("AnswerT")
 LOG: Final = logging.getLogger("session_store_client")
@@ -23,7 +23,8 @@ KEY_BYTES: Final = 20
 SUCCESS: Final = range(200, 300)
 
 CONCLUSIVE: Final[Mapping[Repeat, tuple[type[errors.SessionStoreError], ...]]] = {
-    # What the store recognises it judges first: had the earlier attempt been done, this were no refusal.
+    # The store recognises a repetition before it checks anything else, so a refusal means that no earlier
+    # attempt took effect.
     Repeat.RECOGNISED: (
         errors.NotFoundError,
         errors.SessionClosedError,
@@ -35,40 +36,41 @@ CONCLUSIVE: Final[Mapping[Repeat, tuple[type[errors.SessionStoreError], ...]]] =
         errors.IdempotencyMismatchError,
         errors.PayloadTooLargeError,
     ),
-    # The same, but that a session is closed now: some of it may be there, or land still.
-    Repeat.ADDED: (
+    # Likewise, except that the session may have been closed after an attempt that stored some of it.
+    Repeat.RECOGNISED_APPEND: (
         errors.NotFoundError,
         errors.ContentConflictError,
         errors.IdempotencyMismatchError,
         errors.PayloadTooLargeError,
     ),
-    # Whatever the earlier attempt did is gone with the session.
-    Repeat.GUARDED: (errors.NotFoundError,),
-    # A session that is there has not been deleted, for ids never come back.
-    Repeat.GONE: (errors.VersionConflictError,),
+    # Whatever an earlier attempt did is gone with the session.
+    Repeat.CONDITIONAL: (errors.NotFoundError,),
+    # A session that exists has not been deleted: ids are never used twice.
+    Repeat.DELETION: (errors.VersionConflictError,),
 }
-"""Refusals that are the truth about the whole call, also after an attempt whose answer was lost."""
+"""Refusals that hold for the whole call, even after an attempt whose response was lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retries:
-    """How long and how often. Times are in seconds.
+    """How often and how long a call is retried. Times are in seconds.
 
-    ``deadline`` bounds the call: neither an attempt nor a pause is begun past it. ``attempt`` bounds each
-    wait for the API, whose gateway answers within 30 s. Pauses have full jitter: anything up to ``pause``
-    doubled with each attempt, at most ``longest_pause``, after what the API asked for with ``Retry-After``.
+    ``deadline_seconds`` bounds the call: no attempt or pause begins past it. ``attempt_seconds`` bounds each
+    wait for the API, whose gateway answers within 30 s. A pause is what ``Retry-After`` asks for plus full
+    jitter: a random time up to ``pause_seconds``, doubled with each attempt, at most
+    ``longest_pause_seconds``.
     """
 
     attempts: int = 5
-    deadline: float = 60.0
-    attempt: float = 30.0
-    pause: float = 0.1
-    longest_pause: float = 5.0
+    deadline_seconds: float = 60.0
+    attempt_seconds: float = 30.0
+    pause_seconds: float = 0.1
+    longest_pause_seconds: float = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What a client adds to every call. ``decimals``: see ``exact_json.decode``."""
+class ClientSettings:
+    """What a client adds to every call. ``decimals`` as in ``exact_json.decode``."""
 
     url: str
     authentication: Authentication
@@ -79,99 +81,111 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """Sign this and send it; answer with ``Received`` or ``Lost``."""
+    """A step: sign and send this. Its result is an ``HttpResponse`` or a ``TransportFailure``."""
 
     method: str
     url: str
     headers: Mapping[str, str]
     body: bytes
-    timeout: float
+    timeout_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
+    """A step: wait. Its result is None."""
+
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """No answer came. ``sent``: whether the API may have had the request."""
+class TransportFailure:
+    """No response came. ``sent``: whether the API may have received the request."""
 
     error: Exception
     sent: bool
 
 
 Step = Attempt | Pause
-Event = Received | Lost | None
+StepResult = HttpResponse | TransportFailure | None
 
 
 def exchange(
     call: Call[AnswerT],
-    setting: Setting,
+    settings: ClientSettings,
     *,
     clock: Callable[[], float] = time.monotonic,
     jitter: Callable[[float, float], float] = random.uniform,
-) -> Generator[Step, Event, AnswerT]:
-    """Raises:
-    SessionStoreError: the call is refused, given up, or its outcome is unknown.
+) -> Generator[Step, StepResult, AnswerT]:
+    """Send ``call`` with retries and return its answer.
+
+    Raises:
+        SessionStoreError: the call was refused or given up, or its outcome is unknown.
     """
-    retries, until = setting.retries, clock() + setting.retries.deadline
-    headers = _headers(call, setting)
+    retries, until = settings.retries, clock() + settings.retries.deadline_seconds
+    headers = _headers(call, settings)
     body = b"" if call.body is None else encode(call.body)
     in_doubt = False
     for number in range(1, retries.attempts + 1):
-        timeout = min(retries.attempt, until - clock())
+        timeout = min(retries.attempt_seconds, until - clock())
         try:
-            event = yield Attempt(
-                method=call.method, url=setting.url + call.target, headers=headers, body=body, timeout=timeout
+            result = yield Attempt(
+                method=call.method,
+                url=settings.url + call.target,
+                headers=headers,
+                body=body,
+                timeout_seconds=timeout,
             )
         except Exception as error:
-            # Whoever signs may fail too, and hides nothing of an attempt before.
+            # Signing may fail too; that must not hide an earlier attempt that may have taken effect.
             if in_doubt:
                 raise _unknown(call) from error
             raise
-        if isinstance(event, Received) and event.status in SUCCESS:
-            return decode(event.body or b"null", call.answer, decimals=setting.decimals)
-        failure = _failure(event)
-        if in_doubt and call.repeat is Repeat.GONE and isinstance(failure.error, errors.SessionNotFoundError):
+        if isinstance(result, HttpResponse) and result.status in SUCCESS:
+            return decode(result.body or b"null", call.answer, decimals=settings.decimals)
+        failure = _failure(result)
+        if (
+            in_doubt
+            and call.repeat is Repeat.DELETION
+            and isinstance(failure.error, errors.SessionNotFoundError)
+        ):
             return decode(b"null", call.answer, decimals=False)
-        in_doubt = in_doubt or (failure.may_be_done and call.repeat is not Repeat.FREELY)
-        wait = failure.retry_after + jitter(
-            0.0, min(retries.longest_pause, retries.pause * 2 ** (number - 1))
+        in_doubt = in_doubt or (failure.may_be_done and call.repeat is not Repeat.IDEMPOTENT)
+        wait = failure.wait_seconds + jitter(
+            0.0, min(retries.longest_pause_seconds, retries.pause_seconds * 2 ** (number - 1))
         )
         is_last = number == retries.attempts or clock() + wait >= until
-        if is_last or not failure.passes or (failure.may_be_done and call.repeat is Repeat.NEVER):
+        if is_last or not failure.is_transient or (failure.may_be_done and call.repeat is Repeat.NEVER):
             raise _verdict(call, failure.error, in_doubt=in_doubt)
         LOG.debug("%s %s again in %.2f s: %s", call.method, call.path, wait, type(failure.error).__name__)
         yield Pause(wait)
-    raise AssertionError("the last attempt ends the loop")
+    raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Failure:
-    """``passes``: trying again can help. ``may_be_done``: this attempt may have taken effect all the same."""
+    """``is_transient``: a retry can help. ``may_be_done``: the attempt may have taken effect nevertheless."""
 
     error: errors.SessionStoreError
-    passes: bool
+    is_transient: bool
     may_be_done: bool
-    retry_after: float = 0.0
+    wait_seconds: float = 0.0
 
 
-def _failure(event: Event) -> _Failure:
-    if isinstance(event, Lost):
-        error = errors.UnreachableError(f"No answer came: {type(event.error).__name__}")
-        error.__cause__ = event.error
-        return _Failure(error=error, passes=True, may_be_done=event.sent)
-    if event is None:
-        raise TypeError("an attempt is answered with what came of it")
-    refusal = error_of(event)
+def _failure(result: StepResult) -> _Failure:
+    if isinstance(result, TransportFailure):
+        error = errors.UnreachableError(f"No response: {type(result.error).__name__}")
+        error.__cause__ = result.error
+        return _Failure(error=error, is_transient=True, may_be_done=result.sent)
+    if result is None:
+        raise TypeError("the result of an attempt is a response or a failure")
+    refusal = error_from(result)
     waits = isinstance(refusal, errors.ThrottledError | errors.InProgressError)
     broken = isinstance(refusal, errors.ServerError | errors.OutcomeUnknownError)
     return _Failure(
         error=refusal,
-        passes=waits or broken,
+        is_transient=waits or broken,
         may_be_done=broken,
-        retry_after=retry_after(event) if waits else 0.0,
+        wait_seconds=retry_after_seconds(result) if waits else 0.0,
     )
 
 
@@ -188,7 +202,7 @@ def _verdict(
 def _unknown(
     call: Call[AnswerT], error: errors.SessionStoreError | None = None
 ) -> errors.OutcomeUnknownError:
-    detail = f"{call.method} {call.path} may or may not have been done. Read, then decide."
+    detail = f"{call.method} {call.path} may or may not have taken effect. Read, then decide."
     if error is None:
         return errors.OutcomeUnknownError(detail)
     return errors.OutcomeUnknownError(
@@ -196,13 +210,13 @@ def _unknown(
     )
 
 
-def _headers(call: Call[AnswerT], setting: Setting) -> dict[str, str]:
-    """One key for the whole call: every attempt bears the same."""
+def _headers(call: Call[AnswerT], settings: ClientSettings) -> dict[str, str]:
+    """Headers of every attempt: the ``Idempotency-Key`` is one for the whole call."""
     headers = {"accept": "application/json", **call.headers}
     if call.body is not None:
         headers["content-type"] = "application/json"
-    if setting.subject is not None:
-        headers["session-subject"] = setting.subject
+    if settings.subject is not None:
+        headers["session-subject"] = settings.subject
     if call.keyed:
         headers["idempotency-key"] = secrets.token_urlsafe(KEY_BYTES)
     return headers

@@ -1,4 +1,4 @@
-"""Message ids minted by the sender, so that an append that is sent again is known by them."""
+"""Message ids minted by the client, so that the store recognises a retried append."""
 
 import secrets
 import threading
@@ -11,10 +11,10 @@ _RANDOM_BITS: Final = 62
 
 
 class MessageIds:
-    """UUIDv7s that rise strictly within one minter (RFC 9562, 5.7 and 6.2, method 1).
+    """Mints UUIDv7s that rise strictly within one instance (RFC 9562, 5.7 and 6.2, method 1).
 
-    The store orders a transcript by its ids and refuses a new one more than five minutes off its own clock.
-    So several writers of one transcript are ordered by their machines' clocks.
+    The store orders a transcript by its ids, so messages of several writers are ordered by their clocks. It
+    refuses a new id whose time is more than five minutes off its own clock.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class MessageIds:
     def mint(self) -> str:
         now_ms = time.time_ns() // 1_000_000
         with self._lock:
-            # Twelve bits count within a millisecond; where the clock steps back, the last time goes on.
+            # Twelve bits count within a millisecond; if the clock steps back, the last id is counted on.
             self._last = max(self._last + 1, now_ms << _COUNTER_BITS)
             at_ms, count = divmod(self._last, 1 << _COUNTER_BITS)
         random = secrets.randbits(_RANDOM_BITS)

@@ -1,8 +1,8 @@
-"""Calls as methods: each client has the parameters, types and words of the operation itself."""
+"""Client methods made of call functions: with their parameters, types and docstrings."""
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, get_args
 
 from session_store_client.answers import Page
 from session_store_client.calls import Call
@@ -16,55 +16,70 @@ MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 class Sender(Protocol):
     def send(self, call: Call[AnswerT], /) -> AnswerT: ...
 
-    def items(self, first: Call[Page[ItemT]], /) -> Iterator[ItemT]: ...
+    def iterate(self, first: Call[Page[ItemT]], /) -> Iterator[ItemT]: ...
 
 
 class AsyncSender(Protocol):
     async def send(self, call: Call[AnswerT], /) -> AnswerT: ...
 
-    def items(self, first: Call[Page[ItemT]], /) -> AsyncIterator[ItemT]: ...
+    def iterate(self, first: Call[Page[ItemT]], /) -> AsyncIterator[ItemT]: ...
 
 
-def sends(make: Callable[P, Call[AnswerT]]) -> Callable[Concatenate[Sender, P], AnswerT]:
+def call_method(build: Callable[P, Call[AnswerT]]) -> Callable[Concatenate[Sender, P], AnswerT]:
+    """Make a method that sends the call that ``build`` builds."""
+
     def method(self: Sender, /, *args: P.args, **kwargs: P.kwargs) -> AnswerT:
-        return self.send(make(*args, **kwargs))
+        return self.send(build(*args, **kwargs))
 
-    return _described(method, make)
+    return _document(method, build, returns=_answer_type(build))
 
 
-def lists(make: Callable[P, Call[Page[ItemT]]]) -> Callable[Concatenate[Sender, P], Iterator[ItemT]]:
-    """All items, page by page, each page asked for when it is reached."""
+def list_method(build: Callable[P, Call[Page[ItemT]]]) -> Callable[Concatenate[Sender, P], Iterator[ItemT]]:
+    """Make a method that iterates over all items of a list; a page is fetched when it is reached."""
 
     def method(self: Sender, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[ItemT]:
-        return self.items(make(*args, **kwargs))
+        return self.iterate(build(*args, **kwargs))
 
-    return _described(method, make)
+    return _document(method, build, returns=Iterator[_item_type(build)])  # type: ignore[misc]  # for help()
 
 
-def async_sends(
-    make: Callable[P, Call[AnswerT]],
+def async_call_method(
+    build: Callable[P, Call[AnswerT]],
 ) -> Callable[Concatenate[AsyncSender, P], Coroutine[Any, Any, AnswerT]]:
+    """As ``call_method``."""
+
     async def method(self: AsyncSender, /, *args: P.args, **kwargs: P.kwargs) -> AnswerT:
-        return await self.send(make(*args, **kwargs))
+        return await self.send(build(*args, **kwargs))
 
-    return _described(method, make)
+    return _document(method, build, returns=_answer_type(build))
 
 
-def async_lists(
-    make: Callable[P, Call[Page[ItemT]]],
+def async_list_method(
+    build: Callable[P, Call[Page[ItemT]]],
 ) -> Callable[Concatenate[AsyncSender, P], AsyncIterator[ItemT]]:
-    """As ``lists``."""
+    """As ``list_method``."""
 
     def method(self: AsyncSender, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[ItemT]:
-        return self.items(make(*args, **kwargs))
+        return self.iterate(build(*args, **kwargs))
 
-    return _described(method, make)
+    return _document(method, build, returns=AsyncIterator[_item_type(build)])  # type: ignore[misc]  # for help()
 
 
-def _described(method: MethodT, make: Callable[..., object]) -> MethodT:
-    signature = inspect.signature(make)
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    told = signature.replace(parameters=[own, *signature.parameters.values()])
-    vars(method).update(__signature__=told)
-    method.__doc__, method.__name__, method.__qualname__ = make.__doc__, make.__name__, make.__qualname__
+def _answer_type(build: Callable[..., object]) -> Any:  # noqa: ANN401 - a type, or a generic alias
+    (answer,) = get_args(inspect.signature(build).return_annotation)
+    return answer
+
+
+def _item_type(build: Callable[..., object]) -> Any:  # noqa: ANN401 - likewise
+    (item,) = get_args(_answer_type(build))
+    return item
+
+
+def _document(method: MethodT, build: Callable[..., object], *, returns: object) -> MethodT:
+    """Give a method the parameters and docstring of its call function, and the return type ``returns``."""
+    signature = inspect.signature(build)
+    receiver = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    own = signature.replace(parameters=[receiver, *signature.parameters.values()], return_annotation=returns)
+    vars(method).update(__signature__=own)
+    method.__doc__, method.__name__, method.__qualname__ = build.__doc__, build.__name__, build.__qualname__
     return method

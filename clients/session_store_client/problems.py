@@ -1,4 +1,4 @@
-"""Refusals as exceptions: ``application/problem+json`` (RFC 9457), and what stands for it on the way."""
+"""Problem responses (``application/problem+json``, RFC 9457) as exceptions."""
 
 import json
 from collections.abc import Mapping
@@ -8,26 +8,25 @@ from typing import Any, Final
 
 from session_store_client import errors
 
-KIND: Final = "/problems/"
-MEMBERS: Final = frozenset({"type", "title", "status", "detail", "instance"})
-LONGEST_WAIT: Final = 3600
+TYPE_PREFIX: Final = "/problems/"
+STANDARD_MEMBERS: Final = frozenset({"type", "title", "status", "detail", "instance"})
+MAX_RETRY_AFTER_SECONDS: Final = 3600
 
-UNTOLD: Final[Mapping[int, type[errors.SessionStoreError]]] = {
+ERROR_BY_STATUS: Final[Mapping[int, type[errors.SessionStoreError]]] = {
     HTTPStatus.UNAUTHORIZED: errors.UnauthenticatedError,
     HTTPStatus.FORBIDDEN: errors.ForbiddenError,
     HTTPStatus.TOO_MANY_REQUESTS: errors.ThrottledError,
 }
-"""What a status says by itself, where something before the API refused in words of its own."""
+"""For responses that are no problem of the API: from a gateway or proxy in front of it."""
 
-
-TOLD_APART: Final[Mapping[tuple[str, int], type[errors.SessionStoreError]]] = {
+ERROR_BY_SLUG_AND_STATUS: Final[Mapping[tuple[str, int], type[errors.SessionStoreError]]] = {
     ("outcome-unknown", HTTPStatus.CONFLICT): errors.UnreconciledError,
 }
-"""One slug, two statuses: of the work behind a claim, where 503 is of the call itself."""
+"""409 is about the work behind a claim, 503 with the same slug about the call itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Received:
+class HttpResponse:
     """``headers`` by lower-case name."""
 
     status: int
@@ -35,47 +34,49 @@ class Received:
     body: bytes
 
 
-def error_of(answer: Received) -> errors.SessionStoreError:
-    """The exception that an answer other than success means."""
-    problem = _problem(answer)
+def error_from(response: HttpResponse) -> errors.SessionStoreError:
+    """Return the exception for a response whose status is not a success."""
+    problem = _problem(response)
     if problem is None:
-        return _untold(answer)
-    slug = str(problem["type"]).removeprefix(KIND)
+        return _error_by_status(response)
+    slug = str(problem["type"]).removeprefix(TYPE_PREFIX)
     detail, instance = problem.get("detail"), problem.get("instance")
-    # A late gateway says "internal" as the function does; a slug that is not known says what its status does.
+    # A slug of a later version: its status still says whose fault it is.
     fallback = (
-        errors.ServerError if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR else errors.SessionStoreError
+        errors.ServerError
+        if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        else errors.SessionStoreError
     )
-    kind = TOLD_APART.get((slug, answer.status)) or errors.OF_SLUG.get(slug, fallback)
+    kind = ERROR_BY_SLUG_AND_STATUS.get((slug, response.status)) or errors.ERROR_BY_SLUG.get(slug, fallback)
     return kind(
         str(detail or problem.get("title") or slug),
         slug=slug,
-        status=answer.status,
+        status=response.status,
         request_id=instance if isinstance(instance, str) else None,
-        facts={name: value for name, value in problem.items() if name not in MEMBERS},
+        facts={name: value for name, value in problem.items() if name not in STANDARD_MEMBERS},
     )
 
 
-def retry_after(answer: Received) -> float:
-    """Seconds; 0 where it does not say, or names a date."""
-    text = answer.headers.get("retry-after", "")
-    return float(min(int(text), LONGEST_WAIT)) if text.isascii() and text.isdecimal() else 0.0
+def retry_after_seconds(response: HttpResponse) -> float:
+    """Return the seconds of ``Retry-After``; 0 when it is absent or a date."""
+    text = response.headers.get("retry-after", "")
+    return float(min(int(text), MAX_RETRY_AFTER_SECONDS)) if text.isascii() and text.isdecimal() else 0.0
 
 
-def _problem(answer: Received) -> dict[str, Any] | None:
-    if not answer.headers.get("content-type", "").startswith("application/problem+json"):
+def _problem(response: HttpResponse) -> dict[str, Any] | None:
+    if not response.headers.get("content-type", "").startswith("application/problem+json"):
         return None
     try:
-        problem = json.loads(answer.body)
+        problem = json.loads(response.body)
     except ValueError:
         return None
-    is_ours = isinstance(problem, dict) and str(problem.get("type", "")).startswith(KIND)
+    is_ours = isinstance(problem, dict) and str(problem.get("type", "")).startswith(TYPE_PREFIX)
     return problem if is_ours else None
 
 
-def _untold(answer: Received) -> errors.SessionStoreError:
-    kind = UNTOLD.get(answer.status)
+def _error_by_status(response: HttpResponse) -> errors.SessionStoreError:
+    kind = ERROR_BY_STATUS.get(response.status)
     if kind is None:
-        is_broken = answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        is_broken = response.status >= HTTPStatus.INTERNAL_SERVER_ERROR
         kind = errors.ServerError if is_broken else errors.UnreadableAnswerError
-    return kind(f"Answered {answer.status}, and not in the words of the API", status=answer.status)
+    return kind(f"Status {response.status} without a problem document of the API", status=response.status)

@@ -1,9 +1,22 @@
-"""``/sessions``: every function is an operation of ``docs/openapi.json``, and named as there."""
+"""``/sessions``: every function is an operation of ``docs/openapi.json``, under its name.
+
+A function builds a ``Call``; the client has a method of the same name that sends it. ``version`` is the
+version the session must still have (``If-Match``); ``min_version`` is one the caller has seen, and no older
+copy is answered. What every call may raise is listed at ``Client``.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from session_store_client.answers import Page, Session, SessionSummary, StatusName
+from session_store_client.answers import (
+    AuditEntry,
+    HistoryPage,
+    Page,
+    Recovery,
+    Session,
+    SessionSummary,
+    StatusName,
+)
 from session_store_client.calls import Call, Repeat, given, if_match, parameters, read, session_path
 
 
@@ -15,9 +28,14 @@ def create_session(
     protocol: Mapping[str, Any] | None = None,
     credential_refs: Sequence[str] | None = None,
 ) -> Call[Session]:
-    """Create a session; the store mints its id. ``idle_timeout`` and ``max_lifetime`` in seconds.
+    """Create a session, in status ``initializing``; the store mints its id.
 
-    Sent again under its key it is made once. A key is of the region that it is sent to.
+    ``idle_timeout``: seconds without use after which it expires, 10 to 604800 (default 3600).
+    ``max_lifetime``: seconds after which it expires in any case, at most 7776000 (default 2592000).
+    ``credential_refs``: up to 10 names of secrets, revoked when the session ends.
+
+    Retried under one ``Idempotency-Key`` a call, so a lost response creates no second session; a second call
+    creates another one. The key is scoped to the region that the call is sent to.
     """
     body = given(
         idleTimeout=idle_timeout,
@@ -34,24 +52,35 @@ def create_session(
 def list_sessions(
     *, status: StatusName | None = None, limit: int | None = None, cursor: str | None = None
 ) -> Call[Page[SessionSummary]]:
-    """The caller's own sessions, newest first."""
+    """List the caller's own sessions, newest first, without their states.
+
+    ``limit``: sessions a page, 1 to 100 (default 20). Safe to repeat.
+    """
     query = parameters(status=status, limit=limit, cursor=cursor)
     return read("/sessions", Page[SessionSummary], query=query)
 
 
 def get_session(session_id: str, *, min_version: int | None = None) -> Call[Session]:
-    """A session as it is now.
+    """Read a session. A read counts as use and may extend the session. Safe to repeat.
 
-    ``min_version`` is a version that the caller has seen: nothing older is answered.
+    Raises:
+        SessionNotFoundError: there is none, it has expired, or it belongs to another caller.
     """
     return read(session_path(session_id), Session, min_version=min_version)
 
 
 def replace_state(session_id: str, state: Mapping[str, Any], *, version: int) -> Call[Session]:
-    """The whole state anew, if the session is at ``version``.
+    """Replace the whole state of a session that is still at ``version``.
 
-    It is sent again after a lost answer, for it is done once. A refusal then may be of its own making: the
-    first sending moved the version on. That is an ``OutcomeUnknownError``, not a ``VersionConflictError``.
+    Retried after a lost response: the version lets it happen once. A refusal after that may be caused by
+    the first attempt, which has moved the version on, so it is raised as ``OutcomeUnknownError``.
+
+    Raises:
+        SessionNotFoundError: as in ``get_session``.
+        VersionConflictError: the session is at another version (``current_version``): read it again.
+        SessionClosedError: it is closing or closed.
+        PayloadTooLargeError: the state exceeds the limit.
+        OutcomeUnknownError: the state may have been replaced by an attempt whose response was lost.
     """
     return Call(
         method="PUT",
@@ -59,7 +88,7 @@ def replace_state(session_id: str, state: Mapping[str, Any], *, version: int) ->
         answer=Session,
         headers=if_match(version),
         body=state,
-        repeat=Repeat.GUARDED,
+        repeat=Repeat.CONDITIONAL,
     )
 
 
@@ -72,10 +101,18 @@ def change_state(
     append: Mapping[str, Sequence[Any]] | None = None,
     version: int | None = None,
 ) -> Call[Session]:
-    """Operations on top-level keys of the state, together one atomic update that needs no version.
+    """Set, remove, increment and append top-level keys of the state, in one atomic update.
 
-    Sent again under its key it is done once, increments and appends too; the answer is then the session as
-    it is by that time.
+    No ``version`` is needed: parallel changes of different keys all take effect. A key may be in one
+    operation only; there may be at most 50.
+
+    Retried under one ``Idempotency-Key`` a call, so a lost response increments and appends nothing twice;
+    the answer is the session as it is by then. A second call changes the state again.
+
+    Raises:
+        SessionNotFoundError, VersionConflictError, SessionClosedError, PayloadTooLargeError: as in
+            ``replace_state``.
+        InvalidRequestError: a key's value has the wrong type, such as an increment of a text; see ``path``.
     """
     removed = None if remove is None else list(remove)
     return Call(
@@ -92,10 +129,14 @@ def change_state(
 def move_session(
     session_id: str, to: Literal["active", "closing", "closed"], *, version: int | None = None
 ) -> Call[Session]:
-    """Move a session forward; being there already is success.
+    """Move a session forward: ``initializing``, ``active``, ``closing``, ``closed``.
 
-    It is sent again after a lost answer; a refusal then tells nothing of the first sending, and is an
-    ``OutcomeUnknownError``.
+    A session that is already there is a success, so the call is safe to repeat. Retried after a lost
+    response; a refusal after that is raised as ``OutcomeUnknownError``.
+
+    Raises:
+        SessionNotFoundError, VersionConflictError: as in ``replace_state``.
+        InvalidTransitionError: the status does not lead there, such as from ``active`` to ``closed``.
     """
     return Call(
         method="POST",
@@ -103,30 +144,82 @@ def move_session(
         answer=Session,
         headers=if_match(version),
         body={"to": to},
-        repeat=Repeat.GUARDED,
+        repeat=Repeat.CONDITIONAL,
     )
 
 
 def touch_session(session_id: str, *, version: int | None = None) -> Call[Session]:
-    """A sign of life. It may be sent any number of times."""
+    """Keep a session alive: a sign of use that changes nothing else. Safe to repeat.
+
+    Raises:
+        SessionNotFoundError, VersionConflictError, SessionClosedError: as in ``replace_state``.
+    """
     return Call(
         method="POST",
         path=f"{session_path(session_id)}/touch",
         answer=Session,
         headers=if_match(version),
-        repeat=Repeat.FREELY,
+        repeat=Repeat.IDEMPOTENT,
     )
 
 
 def delete_session(session_id: str, *, version: int | None = None) -> Call[None]:
-    """Gone at once, with all that lies below it.
+    """Delete a session and everything that belongs to it; it is unreadable at once.
 
-    It is sent again after a lost answer, and is a success if the session is gone by then.
+    Retried after a lost response; that the session is gone by then is a success.
+
+    Raises:
+        SessionNotFoundError: as in ``get_session``; also when it was deleted before.
+        VersionConflictError: the session is at another version.
     """
     return Call(
         method="DELETE",
         path=session_path(session_id),
         answer=type(None),
         headers=if_match(version),
-        repeat=Repeat.GONE,
+        repeat=Repeat.DELETION,
+    )
+
+
+def get_history(
+    session_id: str, *, min_version: int | None = None, limit: int | None = None, cursor: str | None = None
+) -> Call[HistoryPage]:
+    """Read a session together with one page of its finished tool calls, oldest first.
+
+    One page, not an iterator: pass its ``next_cursor`` as ``cursor`` for the next. ``limit`` is 1 to 100
+    (default 20). Safe to repeat.
+
+    Raises:
+        SessionNotFoundError: as in ``get_session``.
+    """
+    query = parameters(limit=limit, cursor=cursor)
+    return read(f"{session_path(session_id)}/history", HistoryPage, query=query, min_version=min_version)
+
+
+def get_recovery(session_id: str, *, namespace: str = "", min_version: int | None = None) -> Call[Recovery]:
+    """Read what another worker needs to go on with a session whose worker is gone.
+
+    Tool calls in progress, calls whose outcome is unknown, open tasks, and the latest checkpoint of
+    ``namespace``. Safe to repeat.
+
+    Raises:
+        SessionNotFoundError: as in ``get_session``.
+    """
+    path = f"{session_path(session_id)}/recovery"
+    return read(path, Recovery, query=parameters(namespace=namespace), min_version=min_version)
+
+
+def list_audit(
+    session_id: str, *, limit: int | None = None, cursor: str | None = None
+) -> Call[Page[AuditEntry]]:
+    """List the audit trail of a living session and what belongs to it, oldest first.
+
+    ``limit``: entries a page, 1 to 100 (default 20). Entries of the last seconds may still be missing. Safe
+    to repeat.
+
+    Raises:
+        SessionNotFoundError: as in ``get_session``.
+    """
+    return read(
+        f"{session_path(session_id)}/audit", Page[AuditEntry], query=parameters(limit=limit, cursor=cursor)
     )

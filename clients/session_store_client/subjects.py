@@ -1,16 +1,20 @@
-"""Whom a backend acts for."""
+"""The end user that a backend acts for."""
 
 import re
 from typing import Final
 
 _SUBJECT: Final = re.compile(r"(?!\.{1,2}\Z)[\x21-\x7e]{1,128}\Z")
-NOBODY: Final = "-"
+NO_SUBJECT: Final = "-"
 
 
-def checked_subject(subject: str | None) -> str | None:
-    """Raises:
-    ValueError: the store takes no such name; no header can hold some of them.
+def validated_subject(subject: str | None) -> str | None:
+    """Return ``subject`` if the store accepts it as a ``Session-Subject``.
+
+    Raises:
+        ValueError: it does not.
     """
-    if subject is not None and (subject == NOBODY or not _SUBJECT.match(subject)):
-        raise ValueError("a subject is 1 to 128 printable ASCII characters without space, and not -, . or ..")
+    if subject is not None and (subject == NO_SUBJECT or not _SUBJECT.match(subject)):
+        raise ValueError(
+            "a subject must be 1 to 128 printable ASCII characters without spaces, and not -, . or .."
+        )
     return subject

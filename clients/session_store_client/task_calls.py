@@ -1,7 +1,7 @@
-"""``/tasks``: work that waits in queues, and approvals. Functions as in ``session_calls``.
+"""``/tasks``: tasks in queues, and approvals. Functions as in ``session_calls``.
 
-Whoever claims a task is given a ``fence``, and shows it with every step. ``lease_seconds`` is 1 to 3600.
-Times are ISO 8601 with a zone.
+``claim_tasks`` gives a worker a lease and a ``fence``; every later step passes the fence. ``lease_seconds``
+is 1 to 3600. Times are ISO 8601 with a zone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,11 +28,19 @@ def create_task(
     session_id: str | None = None,
     retain_days: int | None = None,
 ) -> Call[Task]:
-    """Put a task into its queue, or ask for an approval, which needs a caller with a subject.
+    """Put a task into a queue, or ask for an approval (``kind="approval"``), which needs a subject.
 
-    Without ``due_at`` it is due at once. ``session_id``: one of the caller's own sessions. ``retain_days``:
-    how long it stays when it is over. Sent again under its key it is made once; a key is of the region that
-    it is sent to.
+    ``due_at``: when it may be claimed (default: now). ``deadline``: when an approval expires. ``session_id``:
+    one of the caller's own sessions. ``retain_days``: how long it stays readable after its end, 1 to 3650
+    (default 90).
+
+    Retried under one ``Idempotency-Key`` a call, so a lost response creates no second task; a second call
+    creates another one. The key is scoped to the region that the call is sent to.
+
+    Raises:
+        SessionNotFoundError: ``session_id`` names no session of the caller's.
+        ForbiddenError: an approval without a subject.
+        PayloadTooLargeError: the payload exceeds the limit.
     """
     optional = given(kind=kind, dueAt=due_at, deadline=deadline, sessionId=session_id, retainDays=retain_days)
     body = {"queue": queue, "payload": payload, **optional}
@@ -48,7 +56,10 @@ def list_tasks(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Call[Page[Task]]:
-    """Tasks of the caller's tenant, by queue, the soonest first; open ones alone where no status is named."""
+    """List tasks of the caller's tenant: by queue, soonest first; those of a session by creation.
+
+    Without ``status`` only open ones. ``limit``: tasks a page, 1 to 100 (default 20). Safe to repeat.
+    """
     query = parameters(
         queue=queue, status=status, kind=kind, sessionId=session_id, limit=limit, cursor=cursor
     )
@@ -56,24 +67,37 @@ def list_tasks(
 
 
 def get_task(task_id: str) -> Call[Task]:
-    """A task as it is now."""
+    """Read a task or an approval. Safe to repeat.
+
+    Raises:
+        NotFoundError: the tenant has no such task.
+    """
     return read(task_path(task_id), Task)
 
 
-def claim_tasks(*, queue: str, lease_seconds: int, most: int | None = None) -> Call[ClaimedTasks]:
-    """Take up to ``most`` tasks that are due, one where it is not given; none may be.
+def claim_tasks(*, queue: str, lease_seconds: int, max_tasks: int | None = None) -> Call[ClaimedTasks]:
+    """Claim up to ``max_tasks`` due tasks of a queue, 1 to 10 (default 1); the answer may be empty.
 
-    Not sent again after a lost answer: it would take others. What the lost one took is due again when its
-    lease is over.
+    Not retried after a lost response, since a second attempt would claim other tasks. What the lost one
+    claimed is due again when its lease expires.
+
+    Raises:
+        ForbiddenError: the caller lacks the worker permission.
+        OutcomeUnknownError: tasks may have been claimed.
     """
-    body = {"queue": queue, "leaseSeconds": lease_seconds, **given(max=most)}
+    body = {"queue": queue, "leaseSeconds": lease_seconds, **given(max=max_tasks)}
     return Call(method="POST", path="/tasks/claim", answer=ClaimedTasks, body=body, repeat=Repeat.NEVER)
 
 
 def extend_task(task_id: str, *, fence: int, lease_seconds: int) -> Call[Task]:
-    """Hold a task for ``lease_seconds`` from now. ``FencedError``: another has it, or it is over."""
+    """Extend the lease of a claimed task to ``lease_seconds`` from now. Safe to repeat.
+
+    Raises:
+        FencedError: another worker has claimed it, or it has ended: stop working on it.
+        NotFoundError: the tenant has no such task.
+    """
     body = {"fence": fence, "leaseSeconds": lease_seconds}
-    return _step(task_id, "heartbeat", Task, body, Repeat.FREELY)
+    return _step(task_id, "heartbeat", Task, body, Repeat.IDEMPOTENT)
 
 
 def complete_task(
@@ -83,9 +107,16 @@ def complete_task(
     result: Any,  # noqa: ANN401 - any JSON value
     following: Sequence[Mapping[str, Any]] = (),
 ) -> Call[CompletedTask]:
-    """Complete a task, and create those that follow it, all or nothing; each as the contract's body of one.
+    """Complete a claimed task and create those that follow it, in one transaction.
 
-    The same again is a success, and creates none. ``FencedError``: another has taken it.
+    ``following``: up to 25 bodies of ``POST /tasks``, named as in ``docs/openapi.json``; they belong to this
+    task's session unless they name another. Safe to repeat with the same arguments: nothing is created twice.
+
+    Raises:
+        FencedError: another worker has claimed it, or it has ended otherwise: stop working on it.
+        IdempotencyMismatchError: it was completed before with another result.
+        NotFoundError: the tenant has no such task.
+        PayloadTooLargeError: payload and result exceed the limit.
     """
     body = {"fence": fence, "result": result, "next": following}
     return _step(task_id, "complete", CompletedTask, body, Repeat.RECOGNISED)
@@ -98,24 +129,43 @@ def fail_task(
     error: Any,  # noqa: ANN401 - any JSON value
     retry_in_seconds: int | None = None,
 ) -> Call[Task]:
-    """Give a task back: due again after a pause, which grows where it is not given; failed the fifth time.
+    """Give a claimed task back, to be due again in ``retry_in_seconds``; the fifth time it has failed.
 
-    Sent again after a lost answer; that another has taken the task by then tells nothing of the first
-    sending, and is an ``OutcomeUnknownError``.
+    Without ``retry_in_seconds`` the pause grows from attempt to attempt.
+
+    Retried after a lost response. That another worker has claimed the task by then proves nothing about the
+    first attempt, so it is raised as ``OutcomeUnknownError``.
+
+    Raises:
+        FencedError: another worker has claimed it, or it has ended: stop working on it.
+        IdempotencyMismatchError: this attempt was given back before with another error.
+        NotFoundError: the tenant has no such task.
     """
     body = {"fence": fence, "error": error, **given(retryInSeconds=retry_in_seconds)}
-    return _step(task_id, "fail", Task, body, Repeat.GUARDED)
+    return _step(task_id, "fail", Task, body, Repeat.CONDITIONAL)
 
 
 def cancel_task(task_id: str) -> Call[Task]:
-    """Withdraw a task, or an approval that the caller asked for; that it is withdrawn already is success."""
+    """Cancel a task, or an approval that the caller asked for. Safe to repeat.
+
+    Raises:
+        InvalidTransitionError: it has ended already.
+        ForbiddenError: the approval was asked for by another subject.
+        NotFoundError: the tenant has no such task.
+    """
     return _step(task_id, "cancel", Task, None, Repeat.RECOGNISED)
 
 
 def decide_task(
     task_id: str, *, decision: Literal["approved", "rejected"], comment: str | None = None
 ) -> Call[Task]:
-    """Approve or reject; that it is decided so already is success, else ``AlreadyDecidedError``."""
+    """Approve or reject an approval. Safe to repeat: the same decision again is a success.
+
+    Raises:
+        AlreadyDecidedError: it is decided the other way, cancelled or past its deadline.
+        ForbiddenError: the caller lacks the approver permission or a subject, or asked for it.
+        NotFoundError: the tenant has no such approval.
+    """
     body = {"decision": decision, **given(comment=comment)}
     return _step(task_id, "decide", Task, body, Repeat.RECOGNISED)
 

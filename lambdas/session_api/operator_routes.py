@@ -69,7 +69,7 @@ def drain_sessions(request: Request[DrainSessions]) -> Reply:
 
 
 @operation("GET", HEALTH, answer=HealthAnswer, anonymous=True)
-def health(_: Request[None]) -> Reply:
+def get_health(_: Request[None]) -> Reply:
     """Check that the function runs.
 
     Needs no caller and reads nothing.

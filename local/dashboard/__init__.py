@@ -1,1 +1,1 @@
-"""The local stack's dashboard as one page: the deployed panels, drawn from the local metrics."""
+"""The deployed dashboard as an HTML page, drawn from the local stack's metrics."""

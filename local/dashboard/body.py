@@ -1,4 +1,4 @@
-"""The dashboard's panels, read from the deployed template."""
+"""Reads the dashboard's panels from its template."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +14,11 @@ PERIOD: Final = 300
 
 
 class BodyError(ValueError):
-    """There is no deployed dashboard, or one in an unsupported form."""
+    """The deployed templates have no dashboard, or one with an unsupported form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
+class PanelMetric:
     namespace: str
     name: str
     dimensions: frozenset[tuple[str, str]]
@@ -29,10 +29,10 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """``of`` is a metric, or an expression over the ids of other lines."""
+    """A line of a graph. ``of`` is a metric, or an expression over other lines by their ids."""
 
     label: str
-    of: Metric | str
+    of: PanelMetric | str
     id: str = ""
     is_visible: bool = True
 
@@ -45,7 +45,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Position and size in the dashboard's grid; and lines, alarms or a text."""
+    """A widget, at its position in columns and rows of the grid: with lines, alarms or a text."""
 
     x: int
     y: int
@@ -56,12 +56,16 @@ class Panel:
     lines: tuple[Line, ...] = ()
     limits: tuple[Limit, ...] = ()
     alarms: tuple[str, ...] = ()
-    """Names of alarms."""
+    """Their names."""
     markdown: str = ""
 
 
 def panels(stacks: Sequence[Stack], *, account: str) -> tuple[Panel, ...]:
-    """The panels of the one dashboard in ``stacks``. Raises ``BodyError``."""
+    """Return the panels of the one dashboard in ``stacks``.
+
+    Raises:
+        BodyError
+    """
     bodies = [
         resource["Properties"]["DashboardBody"]
         for stack in stacks
@@ -69,7 +73,7 @@ def panels(stacks: Sequence[Stack], *, account: str) -> tuple[Panel, ...]:
         if resource["Type"] == KIND
     ]
     if len(bodies) != 1:
-        raise BodyError(f"the deployment has {len(bodies)} dashboards")
+        raise BodyError(f"the deployed stacks have {len(bodies)} dashboards, expected one")
     widgets = json.loads(_text(bodies[0], account=account))["widgets"]
     return tuple(_panel(widget) for widget in widgets)
 
@@ -85,7 +89,7 @@ def _text(value: object, *, account: str) -> str:
         case {"Fn::Join": [str() as separator, list() as parts]}:
             return separator.join(_text(part, account=account) for part in parts)
         case _:
-            raise BodyError(f"a reference of this form is not understood: {value!r}")
+            raise BodyError(f"unsupported reference: {value!r}")
 
 
 def _panel(widget: Mapping[str, Any]) -> Panel:
@@ -103,24 +107,24 @@ def _panel(widget: Mapping[str, Any]) -> Panel:
 
 
 def _line(row: Sequence[Any]) -> Line:
-    """A row of ``metrics``: names, dimensions and options; or only options with an expression."""
+    """Read a row of ``metrics``: names, dimensions and options, or only options with an expression."""
     *names, options = row
-    said = {
+    common = {
         "label": options.get("label", ""),
         "id": options.get("id", ""),
         "is_visible": options.get("visible", True),
     }
     if "expression" in options:
-        return Line(of=options["expression"], **said)
+        return Line(of=options["expression"], **common)
     namespace, name, *dimensions = names
-    metric = Metric(
+    metric = PanelMetric(
         namespace=namespace,
         name=name,
         dimensions=frozenset(zip(dimensions[::2], dimensions[1::2], strict=True)),
         statistic=options.get("stat", STATISTIC),
         period=int(options.get("period", PERIOD)),
     )
-    return Line(of=metric, **said)
+    return Line(of=metric, **common)
 
 
 def _limits(annotations: Mapping[str, Any]) -> Iterator[Limit]:

@@ -1,4 +1,4 @@
-"""Draws a panel's lines as SVG with matplotlib."""
+"""Draws a panel's lines as SVG, with matplotlib."""
 
 import io
 from collections.abc import Sequence
@@ -32,19 +32,19 @@ COLOURS: Final = (
 INK: Final = "#5f6368"
 GRID: Final = "#e3e6ea"
 DAY: Final = 86_400
-"""Matplotlib's dates are days since 1970."""
+"""Matplotlib counts dates in days since 1970."""
 
-FEW: Final = 40
-"""Lines with up to so many points get markers: a single point would be invisible."""
+MAX_MARKERS: Final = 40
+"""Lines with up to so many points have markers, so that a single point is visible."""
 
 RED: Final = "#c5221f"
 INCHES_A_COLUMN: Final = 0.62
 INCHES_A_ROW: Final = 0.48
 INCHES_BESIDE: Final = 0.6
-"""The share of a panel's height for title and legend."""
+"""Height of a panel's title and legend."""
 
 _STYLE: Final["dict[RcKeyType, object]"] = {
-    # Text is kept as text, so that it is searchable and in the page's font.
+    # Keep text as text: it can be searched, and uses the page's font.
     "svg.fonttype": "none",
     "svg.hashsalt": "session-store",
     "text.parse_math": False,
@@ -55,7 +55,7 @@ _STYLE: Final["dict[RcKeyType, object]"] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Size in the grid, and interval in epoch seconds."""
+    """Size in columns and rows of the grid, and time in epoch seconds."""
 
     width: int
     height: int
@@ -69,27 +69,27 @@ def colour(number: int) -> str:
 
 
 def draw(lines: Sequence[Series], *, frame: Frame, limits: Sequence[Limit] = ()) -> str:
-    """The SVG element, with colours by line number and a point per value."""
+    """Return an SVG element with the lines in the colours of their numbers."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(frame.width * INCHES_A_COLUMN, frame.height * INCHES_A_ROW - INCHES_BESIDE))
         axes = figure.add_axes((0.11, 0.16, 0.86, 0.76))
         for number, series in enumerate(lines):
             days = [at / DAY for at in series]
-            marker = "o" if len(series) <= FEW else None
+            marker = "o" if len(series) <= MAX_MARKERS else None
             axes.plot(days, list(series.values()), color=colour(number), linewidth=1.4, marker=marker, ms=3)
-        _dress(axes, frame=frame)
-        _limit(axes, limits)
+        _style_axes(axes, frame=frame)
+        _draw_limits(axes, limits)
         drawn = io.StringIO()
         figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = drawn.getvalue()
     return text[text.index("<svg") :]
 
 
-def _dress(axes: Axes, *, frame: Frame) -> None:
+def _style_axes(axes: Axes, *, frame: Frame) -> None:
     axes.set_xlim(frame.start / DAY, frame.end / DAY)
     # From zero, with room above, also for a line of zeros.
     axes.set_ylim(0, max(axes.get_ylim()[1] * 1.08, 1))
-    # Two ticks are enough: matplotlib warns of too many with five over a few hours.
+    # matplotlib warns that its default of five ticks does not fit a few hours of minutes.
     locator = AutoDateLocator(minticks=2, maxticks=5)  # type: ignore[no-untyped-call]  # matplotlib has types for most
     axes.xaxis.set_major_locator(locator)
     formatter = ConciseDateFormatter(locator, show_offset=False)  # type: ignore[no-untyped-call]  # likewise
@@ -103,8 +103,8 @@ def _dress(axes: Axes, *, frame: Frame) -> None:
         spine.set_color(GRID)
 
 
-def _limit(axes: Axes, limits: Sequence[Limit]) -> None:
-    """Limits within the range of the values: one far above would flatten the lines."""
+def _draw_limits(axes: Axes, limits: Sequence[Limit]) -> None:
+    """Draw the limits within the axes; one far above would flatten the lines."""
     for limit in limits:
         if limit.value <= axes.get_ylim()[1]:
             axes.axhline(limit.value, color=RED, linewidth=1, linestyle="--")

@@ -19,26 +19,26 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class LogMetrics:
     samples: tuple[Sample, ...]
     unreadable: int
-    """Number of lines marked as metrics that cannot be read."""
+    """Lines marked as metrics that could not be parsed."""
 
 
-def read(lines: Iterable[str]) -> Counted:
-    """The metrics in lines of a log; other lines are ignored."""
+def read_metrics(lines: Iterable[str]) -> LogMetrics:
+    """Read the metrics in lines of a log; other lines are ignored."""
     samples: list[Sample] = []
     unreadable = 0
     for line in lines:
         if MARK not in line:
             continue
         try:
-            # A line counts whole or not at all.
+            # All samples of a line or none.
             samples.extend(tuple(_samples(json.loads(line))))
         except (AttributeError, KeyError, TypeError, ValueError):
-            # Missing or malformed fields: AWS also treats such a line as plain log output.
+            # Malformed: CloudWatch ignores such a line too.
             unreadable += 1
-    return Counted(samples=tuple(samples), unreadable=unreadable)
+    return LogMetrics(samples=tuple(samples), unreadable=unreadable)
 
 
 def _samples(line: Mapping[str, Any]) -> Iterator[Sample]:

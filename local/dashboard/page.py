@@ -1,4 +1,4 @@
-"""The page: one file that loads nothing else."""
+"""The HTML page: one file that loads no other."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Final
 
 from local.dashboard.body import Panel
 from local.dashboard.drawing import Frame, colour, draw
-from local.dashboard.shown import Shown, State
+from local.dashboard.rendering import RenderedPanel, State
 from local.dashboard.sources import Window
 
 UNKNOWN: Final = "INSUFFICIENT_DATA"
@@ -55,87 +55,87 @@ section.no-source { background: #fafbfc; border-style: dashed }
 """
 
 
-def page(shown: Sequence[Shown], *, window: Window, unreadable: int) -> str:
-    sections = "\n".join(_section(each, window) for each in shown)
+def page(rendered: Sequence[RenderedPanel], *, window: Window, unreadable: int) -> str:
+    sections = "\n".join(_section(each, window) for each in rendered)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n<title>Session store: local dashboard</title>\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n{_summary(shown, window, unreadable)}\n"
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n{_summary(rendered, window, unreadable)}\n"
         f"<main>\n{sections}\n</main>\n</body>\n</html>\n"
     )
 
 
-def told(shown: Sequence[Shown]) -> str:
-    """How many panels have data here."""
-    states = Counter(each.state for each in shown if not each.panel.markdown)
+def summary_line(rendered: Sequence[RenderedPanel]) -> str:
+    """Say how many panels have a source and how many of them are empty."""
+    states = Counter(each.state for each in rendered if not each.panel.markdown)
     here, nothing = states[State.DRAWN] + states[State.EMPTY], states[State.EMPTY]
-    return f"{here} of {states.total()} panels have a data source here; {nothing} of them have no data yet"
+    return f"{here} of {states.total()} panels have a source here; {nothing} of these are still empty"
 
 
-def _summary(shown: Sequence[Shown], window: Window, unreadable: int) -> str:
+def _summary(rendered: Sequence[RenderedPanel], window: Window, unreadable: int) -> str:
     period = f"periods of {window.period} s" if window.period else "each panel's own period"
     lines = [
         f"{_clock(window.start)} to {_clock(window.end)} UTC, in {period}.",
-        "Metrics come from the functions' logs, zero where they logged nothing.",
-        "A panel says if the emulator does not measure something.",
+        "The functions' metrics come from their logs; a count is zero where they logged none.",
+        "A panel says which of its metrics the emulator does not have.",
     ]
     if unreadable:
-        lines.append(f"Log lines marked as metrics that could not be read: {unreadable}.")
+        lines.append(f"Log lines marked as metrics that could not be parsed: {unreadable}.")
     return (
-        f"<header><strong>{escape(told(shown))}</strong>\n"
+        f"<header><strong>{escape(summary_line(rendered))}</strong>\n"
         + "\n".join(f"<p>{escape(line)}</p>" for line in lines)
         + "</header>"
     )
 
 
-def _section(shown: Shown, window: Window) -> str:
-    panel = shown.panel
+def _section(rendered: RenderedPanel, window: Window) -> str:
+    panel = rendered.panel
     place = f"grid-column: {panel.x + 1} / span {panel.width}; grid-row: {panel.y + 1} / span {panel.height}"
-    kind = "text" if panel.markdown else shown.state.value.replace(" ", "-")
-    return f'<section class="{kind}" style="{place}">{"".join(_content(shown, window))}</section>'
+    kind = "text" if panel.markdown else rendered.state.value.replace(" ", "-")
+    return f'<section class="{kind}" style="{place}">{"".join(_content(rendered, window))}</section>'
 
 
-def _content(shown: Shown, window: Window) -> Iterator[str]:
-    panel = shown.panel
+def _content(rendered: RenderedPanel, window: Window) -> Iterator[str]:
+    panel = rendered.panel
     if panel.markdown:
         yield _markdown(panel.markdown)
         return
     unit = f" <small>{escape(panel.unit)}</small>" if panel.unit else ""
     yield f"<h3>{escape(panel.title)}{unit}</h3>"
     if panel.alarms:
-        yield _alarms(shown)
-    elif shown.lines:
-        yield _graph(shown, window)
+        yield _alarms(rendered)
+    elif rendered.lines:
+        yield _graph(rendered, window)
     else:
-        yield _why(shown)
+        yield _reasons(rendered)
 
 
 def _markdown(text: str) -> str:
-    """Markdown as used by the dashboard: a heading, a line of text, code in backticks."""
+    """Convert the Markdown that the dashboard uses: a heading, a line below it, names in backticks."""
     first, _, rest = text.partition("\n")
     level, _, title = first.partition(" ")
     return f"<h{len(level)}>{escape(title)}</h{len(level)}><p>{CODE.sub(_AS_CODE, escape(rest))}</p>"
 
 
-def _alarms(shown: Shown) -> str:
+def _alarms(rendered: RenderedPanel) -> str:
     items = (
         f'<li class="{escape(state.lower())}">{escape(name)} <small>{escape(state)}</small></li>'
-        for name, state in shown.alarms
+        for name, state in rendered.alarms
     )
-    unknown = {state for _, state in shown.alarms} == {UNKNOWN}
-    aside = '<p class="aside">no source here: the emulator does not evaluate alarms</p>' if unknown else ""
+    unknown = {state for _, state in rendered.alarms} == {UNKNOWN}
+    aside = '<p class="aside">no source here: the emulator evaluates no alarms</p>' if unknown else ""
     return f'<ul class="alarms">{"".join(items)}</ul>{aside}'
 
 
-def _graph(shown: Shown, window: Window) -> str:
-    panel = shown.panel
-    svg = draw([line.series for line in shown.lines], frame=_frame(panel, window), limits=panel.limits)
+def _graph(rendered: RenderedPanel, window: Window) -> str:
+    panel = rendered.panel
+    svg = draw([line.series for line in rendered.lines], frame=_frame(panel, window), limits=panel.limits)
     legend = "".join(
         f'<li><i style="background: {colour(number)}"></i>{escape(line.label)} '
         f"<b>{line.overall:,.6g}</b></li>"
-        for number, line in enumerate(shown.lines)
+        for number, line in enumerate(rendered.lines)
     )
-    missing = "; ".join(shown.missing)
+    missing = "; ".join(rendered.missing)
     aside = f'<p class="aside">no source here: {escape(missing)}</p>' if missing else ""
     return f'<div class="graph">{svg}</div><ul class="legend">{legend}</ul>{aside}'
 
@@ -144,9 +144,9 @@ def _frame(panel: Panel, window: Window) -> Frame:
     return Frame(width=panel.width, height=panel.height, start=window.start, end=window.end, unit=panel.unit)
 
 
-def _why(shown: Shown) -> str:
-    reasons = "".join(f"<p>no source here: {escape(reason)}</p>" for reason in shown.missing)
-    empty = "<p>no data in this period</p>" if shown.state is State.EMPTY else ""
+def _reasons(rendered: RenderedPanel) -> str:
+    reasons = "".join(f"<p>no source here: {escape(reason)}</p>" for reason in rendered.missing)
+    empty = "<p>no values in this time</p>" if rendered.state is State.EMPTY else ""
     return f'<div class="why">{empty}{reasons}</div>'
 
 

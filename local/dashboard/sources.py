@@ -1,4 +1,4 @@
-"""Sources of values: the functions' logs, and the emulator's own CloudWatch."""
+"""Sources of metric values: the functions' logs and the emulator's own CloudWatch."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,77 +6,81 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from local.dashboard import emf
-from local.dashboard.body import Metric
+from local.dashboard.body import PanelMetric
 from local.dashboard.series import Series, aggregate
 from local.deployment import STAGE
 from session_store.metric_names import namespace_of
 
-Client = Callable[[str], Any]
-"""Creates the client of a service."""
+ClientFactory = Callable[[str], Any]
+"""Creates the boto3 client of a service."""
 
-Named = tuple[str, str, frozenset[tuple[str, str]]]
+MetricId = tuple[str, str, frozenset[tuple[str, str]]]
 """Namespace, name and dimensions of a metric."""
 
 MAX_PAGES: Final = 1000
 
-COUNTED: Final = namespace_of(STAGE)
-"""Metrics that the functions emit."""
+LOGGED_NAMESPACE: Final = namespace_of(STAGE)
+"""The namespace of the metrics in the functions' logs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """In epoch seconds; ``period``, if given, overrides a metric's own."""
+    """The time shown, in epoch seconds; ``period``, if given, overrides the metrics' own."""
 
     start: float
     end: float
     period: int | None = None
 
-    def period_of(self, metric: Metric) -> int:
+    def period_of(self, metric: PanelMetric) -> int:
         return self.period or metric.period
 
 
 class NoSourceError(LookupError):
-    """No source has this metric; the message says why."""
+    """The metric has no source here; the message says why."""
 
 
 class Source(Protocol):
-    def series(self, metric: Metric, window: Window) -> Series:
-        """Empty without data. Raises ``NoSourceError``, ``UnsupportedError``."""
+    def series(self, metric: PanelMetric, window: Window) -> Series:
+        """Return a metric's values, possibly none.
+
+        Raises:
+            NoSourceError, UnsupportedError
+        """
 
     def alarms(self) -> Mapping[str, str]:
-        """The states of the alarms, by name."""
+        """Return the states of the alarms by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalStack:
-    """``Source`` of a running stack, as of its creation."""
+    """The ``Source`` of a running stack, read once."""
 
-    client: Client
-    counted: emf.Counted
-    served: frozenset[Named] = field(default_factory=frozenset)
+    client: ClientFactory
+    counted: emf.LogMetrics
+    served: frozenset[MetricId] = field(default_factory=frozenset)
     """The metrics of the emulator's own CloudWatch."""
 
     @classmethod
-    def read(cls, client: Client) -> "LocalStack":
+    def read(cls, client: ClientFactory) -> "LocalStack":
         listed = _pages(client("cloudwatch"), "list_metrics", "Metrics")
         return cls(
             client=client,
-            counted=emf.read(_log_lines(client("logs"))),
-            served=frozenset(map(_named, listed)),
+            counted=emf.read_metrics(_log_lines(client("logs"))),
+            served=frozenset(map(_metric_id, listed)),
         )
 
     @property
     def began(self) -> float | None:
-        """The time of the first value."""
+        """The time of the first sample."""
         return min((sample.at for sample in self.counted.samples), default=None)
 
     def alarms(self) -> Mapping[str, str]:
         described = _pages(self.client("cloudwatch"), "describe_alarms", "MetricAlarms")
         return {alarm["AlarmName"]: alarm["StateValue"] for alarm in described}
 
-    def series(self, metric: Metric, window: Window) -> Series:
+    def series(self, metric: PanelMetric, window: Window) -> Series:
         period = window.period_of(metric)
-        if metric.namespace == COUNTED:
+        if metric.namespace == LOGGED_NAMESPACE:
             values = (
                 (sample.at, sample.value)
                 for sample in self.counted.samples
@@ -85,25 +89,27 @@ class LocalStack:
             )
             return aggregate(values, statistic=metric.statistic, period=period)
         if (metric.namespace, metric.name, metric.dimensions) not in self.served:
-            raise NoSourceError(self._absence(metric))
+            raise NoSourceError(self._reason_for_absence(metric))
         return self._served(metric, window, period=period)
 
-    def _absence(self, metric: Metric) -> str:
-        """Only the namespace if the emulator has no metric in it, so that a panel gets a single reason."""
+    def _reason_for_absence(self, metric: PanelMetric) -> str:
+        """Say why a metric is missing, in the same words for a whole namespace without metrics."""
         names = {name for namespace, name, _ in self.served if namespace == metric.namespace}
         if metric.name in names:
-            return f"the emulator measures {metric.namespace} {metric.name} for some of these resources only"
-        return f"the emulator counts no {metric.namespace}{f' {metric.name}' if names else ''}"
+            return f"the emulator has {metric.namespace} {metric.name} for other dimensions only"
+        if names:
+            return f"the emulator has no metric {metric.namespace} {metric.name}"
+        return f"the emulator has no metrics in {metric.namespace}"
 
-    def _served(self, metric: Metric, window: Window, *, period: int) -> Series:
-        asked = {
+    def _served(self, metric: PanelMetric, window: Window, *, period: int) -> Series:
+        identity = {
             "Namespace": metric.namespace,
             "MetricName": metric.name,
             "Dimensions": [{"Name": name, "Value": value} for name, value in sorted(metric.dimensions)],
         }
         query = {
-            "Id": "asked",
-            "MetricStat": {"Metric": asked, "Period": period, "Stat": metric.statistic},
+            "Id": "values",
+            "MetricStat": {"Metric": identity, "Period": period, "Stat": metric.statistic},
         }
         (result,) = self.client("cloudwatch").get_metric_data(
             MetricDataQueries=[query],
@@ -114,7 +120,7 @@ class LocalStack:
         return dict(sorted((at.timestamp(), float(value)) for at, value in pairs))
 
 
-def _named(listed: Mapping[str, Any]) -> Named:
+def _metric_id(listed: Mapping[str, Any]) -> MetricId:
     dimensions = frozenset((each["Name"], each["Value"]) for each in listed["Dimensions"])
     return listed["Namespace"], listed["MetricName"], dimensions
 

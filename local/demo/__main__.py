@@ -1,7 +1,6 @@
-"""``python -m local.demo``: one session's life through the API, and the end of another, step by step.
+"""``python -m local.demo``: plays the life of a session and the end of another, step by step.
 
-Uses the stack that ``make run`` has started; if none is running, it starts one for the demo and stops it
-again.
+Calls the stack of ``make run`` if one is running, otherwise starts one for the time of the demo.
 """
 
 import contextlib
@@ -12,12 +11,12 @@ from pathlib import Path
 
 from local.access import API_URL, ISSUER_URL, STATE, Access
 from local.credentials import OPERATOR, TENANTS
-from local.demo.end import play_end
-from local.demo.life import play_life
+from local.demo.session_end import play_session_end
+from local.demo.session_life import play_session_life
 from local.demo.steps import DemoError
 from local.loopback import free_port
 from local.run import say
-from local.stack import FAULTS, Place, local_stack
+from local.stack import FAULTS, StackOptions, local_stack
 from session_store_client import OutcomeUnknownError
 from session_store_client.errors import UnreachableError
 
@@ -27,19 +26,20 @@ TENANT, _ = TENANTS
 def main() -> int:
     try:
         with _access() as access:
+            print(f"\nThe life of a session, played against {access.api_url}")
             with access.client(TENANT) as client, access.client(OPERATOR) as operator:
-                play_life(client, operator)
-                play_end(access, client, tenant=TENANT)
-            print("\ndone: every answer was as expected")
+                play_session_life(client, operator)
+                play_session_end(access, client, tenant=TENANT)
+            print("\nDone: every answer was as expected.")
     except (DemoError, *FAULTS) as error:
-        print(f"error: {error}{_why(error)}", file=sys.stderr)
+        print(f"error: {error}{_hint(error)}", file=sys.stderr)
         return 1
     return 0
 
 
-def _why(error: Exception) -> str:
-    is_silent = isinstance(error.__cause__, UnreachableError | OutcomeUnknownError)
-    return f" (the URL is in {STATE / API_URL}: is `make run` still running?)" if is_silent else ""
+def _hint(error: Exception) -> str:
+    has_no_response = isinstance(error.__cause__, UnreachableError | OutcomeUnknownError)
+    return f" (URL from {STATE / API_URL}; is `make run` still running?)" if has_no_response else ""
 
 
 @contextlib.contextmanager
@@ -52,9 +52,9 @@ def _access() -> Iterator[Access]:
         yield Access.read(STATE)
         return
     with tempfile.TemporaryDirectory(prefix="session-store-") as folder:
-        say("no local stack is running: starting one for this demo")
-        place = Place(port=free_port(), auth_port=free_port())
-        with local_stack(Path(folder), place=place, say=say) as (_, access):
+        say("no stack is running: starting one for this demo")
+        options = StackOptions(port=free_port(), auth_port=free_port())
+        with local_stack(Path(folder), options=options, say=say) as (_, access):
             yield access
 
 

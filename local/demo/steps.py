@@ -1,58 +1,93 @@
-"""Steps of the demo: each is printed, and its answer is checked."""
+"""Steps of the demo: each prints its call and a summary of the answer, and checks the answer."""
 
+import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeVar
 
-from session_store_client import Client, SessionStoreError
-from session_store_client.calls import Call
-from session_store_client.cli.shown import as_json
+import msgspec
 
-SHOWN: Final = 160
+from session_store_client import Client, SessionStoreError
+from session_store_client.answers import (
+    Answer,
+    AppendedMessages,
+    BegunToolCall,
+    Checkpoint,
+    ClaimedTasks,
+    ExpiringSession,
+    FinishedToolCall,
+    Message,
+    Page,
+    Recovery,
+    Session,
+    Task,
+    ToolCall,
+)
+from session_store_client.calls import Call
+from session_store_client.cli.output import as_json
+
+MAX_LINE: Final = 160
 AnswerT = TypeVar("AnswerT")
+
+_TITLE_NUMBERS: Final = itertools.count(1)
+_PRINTED_FIELDS: Final[Mapping[type[Answer], tuple[str, ...]]] = {
+    Session: ("status", "version", "state", "expires_at", "session_id"),
+    ExpiringSession: ("expires_at", "status", "session_id"),
+    FinishedToolCall: ("tool_call_id", "status", "output", "session"),
+    BegunToolCall: ("tool_call_id", "status", "fence", "output"),
+    ToolCall: ("tool_call_id", "status", "input", "output"),
+    Message: ("message_id", "content"),
+    Checkpoint: ("checkpoint_id", "data"),
+    Task: ("task_id", "status", "payload", "result"),
+    Recovery: ("in_flight", "outcome_unknown", "open_tasks", "checkpoint"),
+}
+"""What is printed of an answer; of any other, all of it. A class stands before its base class."""
 
 
 class DemoError(RuntimeError):
-    """A step had an unexpected answer; the message has it."""
+    """An answer was not the expected one; the message shows it."""
 
 
 def step(client: Client, call: Call[AnswerT]) -> AnswerT:
-    """Raises:
-    DemoError: the call is refused.
+    """Send a call and print its answer.
+
+    Raises:
+        DemoError: the call is refused.
     """
     return show(call, lambda: client.send(call))
 
 
-def show(call: Call[AnswerT], answered: Callable[[], AnswerT]) -> AnswerT:
-    """As ``step``, with an answer from elsewhere."""
-    print(f"  {call.method} {call.target}")
+def show(call: Call[AnswerT], get_answer: Callable[[], AnswerT]) -> AnswerT:
+    """As ``step``, with an answer that was fetched elsewhere."""
+    print(f"     {call.method} {call.target}")
     try:
-        answer = answered()
+        answer = get_answer()
     except SessionStoreError as error:
         raise DemoError(f"{call.method} {call.target} was refused unexpectedly: {error}") from error
-    print(f"    {shortened(as_json(answer)) if answer is not None else 'done'}")
+    for line in _summary(answer):
+        print(f"       -> {shortened(line)}")
     return answer
 
 
 def refused(client: Client, call: Call[AnswerT], kind: type[SessionStoreError]) -> None:
-    """Raises:
-    DemoError: the call is answered, or refused for another reason.
+    """Send a call that must be refused as ``kind``, and print the refusal.
+
+    Raises:
+        DemoError: the call succeeds, or is refused for another reason.
     """
-    print(f"  {call.method} {call.target}")
+    print(f"     {call.method} {call.target}")
     try:
         answer: object = client.send(call)
     except kind as error:
-        print(f"    {error.status} {shortened(str(error))}")
+        print(f"       -> refused: {error.status} {error.slug}: {error.detail}")
     except SessionStoreError as error:
-        raise DemoError(
-            f"{call.method} {call.target} was refused for another reason than expected: {error}"
-        ) from error
+        raise DemoError(f"{call.method} {call.target} was refused for another reason: {error}") from error
     else:
-        raise DemoError(f"{call.method} {call.target} should have been refused: {answer}")
+        raise DemoError(f"{call.method} {call.target} should have been refused, but succeeded: {answer}")
 
 
 def title(text: str) -> None:
-    print(f"\n{text}")
+    print(f"\n{next(_TITLE_NUMBERS):>3}. {text}")
 
 
 def expect(holds: bool, what: str) -> None:  # noqa: FBT001 - reads as a sentence
@@ -61,9 +96,25 @@ def expect(holds: bool, what: str) -> None:  # noqa: FBT001 - reads as a sentenc
 
 
 def shortened(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]}..."
 
 
-def show_value(value: Mapping[str, object]) -> str:
-    """One line per name."""
-    return "\n".join(f"    {name}: {json.dumps(each)}" for name, each in value.items())
+def as_lines(value: Mapping[str, object]) -> str:
+    """Format one member per line."""
+    return "\n".join(f"       {name}: {json.dumps(member)}" for name, member in value.items())
+
+
+def _summary(answer: object) -> Iterator[str]:
+    if isinstance(answer, Page | AppendedMessages | ClaimedTasks):
+        for item in answer.items:
+            yield from _summary(item)
+        if not answer.items:
+            yield "no items"
+    elif isinstance(answer, Answer):
+        fields = next((names for kind, names in _PRINTED_FIELDS.items() if isinstance(answer, kind)), None)
+        api_names = {field.name: field.encode_name for field in msgspec.structs.fields(answer)}
+        yield "  ".join(
+            f"{api_names[name]}: {as_json(getattr(answer, name))}" for name in fields or api_names
+        )
+    else:
+        yield "done"

@@ -1,6 +1,6 @@
-"""Delivers DynamoDB Streams to Lambda functions as AWS Lambda's event source mappings do, and emulates TTL.
+"""Delivers DynamoDB Streams to Lambda functions as AWS Lambda's event source mappings do, and expires items.
 
-The emulator's own stream mappings have no retries, bisection or partial failures. Here the mappings are read
+The emulator's own stream mappings have no retries, bisecting or partial failures. Here the mappings are read
 from the synthesized templates, and each shard has one ordered reader. ``runner`` starts and stops everything;
-``reader`` is the core, and does not depend on AWS.
+``reader`` has the delivery rules, without any AWS client.
 """

@@ -11,22 +11,22 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from local.streams.discards import discard_message
 from local.streams.mapping import EventSourceMapping, MappingError
-from local.streams.reader import Clock, Discard, UnreachedError
-from local.streams.responses import Answer
+from local.streams.reader import Discard, ReaderClock, UnreachedError
+from local.streams.responses import InvocationResult
 
 FUNCTION_SECONDS: Final = 15 * 60
 """The longest timeout of a function."""
 
 INVOKING: Final = Config(read_timeout=FUNCTION_SECONDS + 10, retries={"total_max_attempts": 1})
-"""For the Lambda client: retrying after a lost response would be a second invocation."""
+"""Configuration of the lambda client: a retry after a lost response would be a second invocation."""
 
-SENDS: Final = 3
-_SEND_PAUSE: Final = 0.5
+SEND_ATTEMPTS: Final = 3
+_SEND_PAUSE_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacks:
-    """``references.DeployedStacks`` on clients of CloudFormation and DynamoDB."""
+    """``references.DeployedStacks`` on boto3 clients of cloudformation and dynamodb."""
 
     cloudformation: Any
     dynamodb: Any
@@ -62,18 +62,18 @@ class Stacks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LambdaFunction:
-    """``reader.Function`` on a Lambda client created with ``INVOKING``."""
+    """``reader.Function`` on a lambda client created with ``INVOKING``."""
 
     client: Any
     arn: str
 
-    def invoke(self, event: Mapping[str, Any]) -> Answer:
+    def invoke(self, event: Mapping[str, Any]) -> InvocationResult:
         try:
             answer = self.client.invoke(FunctionName=self.arn, Payload=json.dumps(event).encode())
             payload = answer["Payload"].read()
         except (ClientError, BotoCoreError) as error:
             raise UnreachedError(f"{self.arn}: {error}") from error
-        return Answer(
+        return InvocationResult(
             request_id=answer["ResponseMetadata"]["RequestId"],
             status_code=answer["StatusCode"],
             executed_version=answer.get("ExecutedVersion", "$LATEST"),
@@ -83,17 +83,17 @@ class LambdaFunction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetters:
-    """Sends discarded records of one shard to the mapping's queue, if it has one."""
+class DeadLetterSender:
+    """Sends a message about each discard of a shard's reader to the mapping's queue, if it has one."""
 
     sqs: Any
     mapping: EventSourceMapping
     shard_id: str
-    clock: Clock
+    clock: ReaderClock
     say: Callable[[str], None]
 
     def discard(self, discard: Discard) -> None:
-        """A message that cannot be sent is reported, and the shard continues."""
+        """Send the message; one that cannot be sent is reported, and the shard goes on."""
         answer = discard.answer
         message = discard_message(
             discard.records,
@@ -107,19 +107,19 @@ class DeadLetters:
             now=self.clock.now(),
         )
         body = json.dumps(message)
-        self.say(f"{self.mapping.name}: {discard.condition} for {len(discard.records)} records")
-        if self.mapping.dead_letter_arn is not None and not self._sent(self.mapping.dead_letter_arn, body):
-            self.say(f"{self.mapping.name}: the dead-letter queue refused the message {body}")
+        self.say(f"{self.mapping.name}: discarded {len(discard.records)} records: {discard.condition}")
+        if self.mapping.dead_letter_arn is not None and not self._send(self.mapping.dead_letter_arn, body):
+            self.say(f"{self.mapping.name}: the message could not be sent to the dead-letter queue: {body}")
 
-    def _sent(self, arn: str, body: str) -> bool:
+    def _send(self, arn: str, body: str) -> bool:
         name = arn.rpartition(":")[2]
-        for _ in range(SENDS):
+        for _ in range(SEND_ATTEMPTS):
             try:
                 url = self.sqs.get_queue_url(QueueName=name)["QueueUrl"]
                 self.sqs.send_message(QueueUrl=url, MessageBody=body)
             except (ClientError, BotoCoreError) as error:
                 self.say(f"{self.mapping.name}: {name}: {error}")
-                self.clock.sleep(_SEND_PAUSE)
+                self.clock.sleep(_SEND_PAUSE_SECONDS)
             else:
                 return True
         return False

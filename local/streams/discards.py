@@ -1,7 +1,7 @@
-"""The message to an on-failure destination about discarded records.
+"""The message about discarded records for an on-failure destination.
 
-Form: "Retain discarded records for a DynamoDB event source in Lambda" (AWS Lambda Developer Guide). It points
-at the records in the stream; it does not hold them.
+Format: "Retain discarded records for a DynamoDB event source in Lambda" (AWS Lambda Developer Guide). It has
+the range of the records in the stream, not the records.
 """
 
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from enum import StrEnum
 from typing import Any
 
 from local.streams.records import Record, created_at, sequence_number
-from local.streams.responses import Answer
+from local.streams.responses import InvocationResult
 
 
-class Condition(StrEnum):
+class DiscardCondition(StrEnum):
     """Why records were discarded."""
 
     RETRY_ATTEMPTS_EXHAUSTED = "RetryAttemptsExhausted"
@@ -23,19 +23,19 @@ class Condition(StrEnum):
 def discard_message(
     records: Sequence[Record],
     *,
-    condition: Condition,
+    condition: DiscardCondition,
     invocations: int,
-    answer: Answer | None,
+    answer: InvocationResult | None,
     function_arn: str,
     stream_arn: str,
     shard_id: str,
     request_id: str,
     now: float,
 ) -> dict[str, Any]:
-    """``records`` has at least one; ``now`` is in seconds since the epoch.
+    """Build the message. ``records`` has at least one; ``now`` is in seconds since the epoch.
 
-    ``answer`` is that of the last invocation and ``request_id`` its id, or a new one if there was none: a
-    record that was too old before it was ever sent has no responseContext.
+    ``answer`` is the last invocation's result and ``request_id`` its id, or a new one if there was none:
+    records that were too old before the first attempt have no responseContext.
     """
     message: dict[str, Any] = {
         "requestContext": {
@@ -63,7 +63,7 @@ def discard_message(
     }
 
 
-def _response_context(answer: Answer) -> dict[str, Any]:
+def _response_context(answer: InvocationResult) -> dict[str, Any]:
     context: dict[str, Any] = {"statusCode": answer.status_code, "executedVersion": answer.executed_version}
     if answer.function_error is not None:
         context["functionError"] = answer.function_error

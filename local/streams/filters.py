@@ -1,4 +1,4 @@
-"""Filter criteria of an event source mapping, which select the stream records for its function.
+"""Filter criteria of an event source mapping: which stream records are delivered to its function.
 
 Rules: "Control which events Lambda sends to your function" and "Using event filtering with a DynamoDB event
 source" (AWS Lambda Developer Guide); "Comparison operators for use in event patterns" and "Creating Amazon
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from local.streams.values import OPERATORS, FilterError, Number, Test, operator_of, test
+from local.streams.values import OPERATORS, FilterError, Number, Test, build_test, operator_of
 
 __all__ = ["EVERYTHING", "FilterCriteria", "FilterError", "filter_criteria"]
 
@@ -29,7 +29,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """A field's array of rules, one of which has to match."""
+    """A field's array of accepted values: one match suffices."""
 
     tests: tuple[Test, ...]
     present: bool
@@ -45,13 +45,13 @@ class _Leaf:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """An object: all its fields have to match, and one alternative of each ``$or``."""
+    """An object: all its fields must match, and one alternative of each ``$or``."""
 
     fields: Mapping[str, "_Leaf | _Fields"]
     alternatives: tuple[tuple["_Fields", ...], ...]
 
     def matches(self, value: object, *, path: Path, leaves: frozenset[Path]) -> bool:
-        """In an array, all rules have to match within the same element."""
+        """In an array, one element must match all of it."""
         return any(self._holds(element, path, leaves) for element in _elements(value))
 
     def _holds(self, element: object, path: Path, leaves: frozenset[Path]) -> bool:
@@ -67,12 +67,12 @@ class _Fields:
 
 @dataclass(frozen=True, slots=True)
 class FilterCriteria:
-    """Without a pattern, every record passes."""
+    """The patterns of a mapping. Without any, every record passes."""
 
     patterns: tuple[_Fields, ...] = ()
 
     def admits(self, record: Mapping[str, Any]) -> bool:
-        """``record`` in the form of Lambda's event. One matching pattern is enough."""
+        """Return whether any pattern matches ``record``, which is in the form of Lambda's event."""
         if not self.patterns:
             return True
         leaves = frozenset(_leaf_paths(record))
@@ -83,7 +83,11 @@ EVERYTHING: Final = FilterCriteria()
 
 
 def filter_criteria(criteria: Mapping[str, Any]) -> FilterCriteria:
-    """From a template's ``{"Filters": [{"Pattern": "<JSON>"}]}``; raises ``FilterError``."""
+    """Parse a template's ``{"Filters": [{"Pattern": "<JSON>"}]}``.
+
+    Raises:
+        FilterError
+    """
     filters = criteria.get("Filters") or []
     if len(filters) > MAX_FILTERS:
         raise FilterError(f"a mapping has at most {MAX_FILTERS} filters, got {len(filters)}")
@@ -94,11 +98,11 @@ def _pattern(place: int, entry: Mapping[str, Any]) -> _Fields:
     at = f"filter {place + 1}"
     text = entry.get("Pattern")
     if not isinstance(text, str):
-        raise FilterError(f"{at}: Pattern is a string that holds JSON, got {text!r}")
+        raise FilterError(f"{at}: Pattern must be a string with JSON, got {text!r}")
     if len(text) > MAX_PATTERN_LENGTH:
         raise FilterError(f"{at}: {len(text)} characters are more than {MAX_PATTERN_LENGTH}")
     try:
-        # The last value of a duplicate key counts, as in Lambda.
+        # As in Lambda, the last value of a duplicate key counts.
         pattern = json.loads(text, parse_int=Number, parse_float=Number, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise FilterError(f"{at}: not JSON: {error}") from error
@@ -106,12 +110,12 @@ def _pattern(place: int, entry: Mapping[str, Any]) -> _Fields:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise FilterError(f"{name} is no JSON value")
+    raise FilterError(f"{name} is not a JSON value")
 
 
 def _fields(pattern: object, *, at: str) -> _Fields:
     if not isinstance(pattern, Mapping) or not pattern:
-        raise FilterError(f"{at}: an object with at least one field is expected")
+        raise FilterError(f"{at}: expected an object with at least one field")
     fields = {
         name: _node(child, at=f"{at}.{name}") for name, child in pattern.items() if not _is_or(name, child)
     }
@@ -124,7 +128,7 @@ def _fields(pattern: object, *, at: str) -> _Fields:
 
 
 def _is_or(name: str, child: object) -> bool:
-    """Two or more objects without operators among their fields; otherwise it is a field's name."""
+    """Return whether this is an ``$or``: two or more objects without operators; else it is a field name."""
     return (
         name == _OR
         and isinstance(child, list)
@@ -137,11 +141,11 @@ def _node(child: object, *, at: str) -> _Leaf | _Fields:
     if isinstance(child, Mapping):
         return _fields(child, at=at)
     if not isinstance(child, list) or not child:
-        raise FilterError(f"{at}: an object, or an array that is not empty, is expected")
+        raise FilterError(f"{at}: expected an object or a non-empty array")
     exists = [_exists(rule, at=at) for rule in child if isinstance(rule, Mapping) and "exists" in rule]
     return _Leaf(
         tests=tuple(
-            test(rule, at=at) for rule in child if not (isinstance(rule, Mapping) and "exists" in rule)
+            build_test(rule, at=at) for rule in child if not (isinstance(rule, Mapping) and "exists" in rule)
         ),
         present=True in exists,
         absent=False in exists,
@@ -151,19 +155,19 @@ def _node(child: object, *, at: str) -> _Leaf | _Fields:
 def _exists(rule: Mapping[str, Any], *, at: str) -> bool:
     _, operand = operator_of(rule, at=at)
     if not isinstance(operand, bool):
-        raise FilterError(f"{at}.exists: true or false is expected, got {operand!r}")
+        raise FilterError(f"{at}.exists: expected true or false, got {operand!r}")
     return operand
 
 
 def _elements(value: object) -> Sequence[object]:
-    """What an object of the pattern is matched against: the value, or each element of arrays at any depth."""
+    """Return what an object of the pattern is matched with: the value, or an array's elements, flattened."""
     if not isinstance(value, list):
         return (value,)
     return tuple(inner for element in value for inner in _elements(element)) or (_ABSENT,)
 
 
 def _scalars(value: object) -> Iterator[object]:
-    """The elements of an array; nothing for an object or a missing value."""
+    """Yield the scalars of a value: an array's elements, flattened; none for an object or an absent value."""
     if isinstance(value, list):
         for element in value:
             yield from _scalars(element)
@@ -172,7 +176,7 @@ def _scalars(value: object) -> Iterator[object]:
 
 
 def _leaf_paths(value: object, path: Path = ()) -> Iterator[Path]:
-    """Paths of scalars. ``exists`` sees only these: objects and empty arrays do not exist for it."""
+    """Yield the paths of scalars. For ``exists`` only these exist, not objects and empty arrays."""
     if isinstance(value, Mapping):
         for name, child in value.items():
             yield from _leaf_paths(child, (*path, name))

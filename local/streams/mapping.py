@@ -13,10 +13,10 @@ from local.streams.filters import EVERYTHING, FilterCriteria, FilterError, filte
 
 INFINITE: Final = -1
 RETENTION_SECONDS: Final = 24 * 60 * 60
-"""The retention of a stream, after which unlimited retries end too."""
+"""How long a stream keeps a record, and so the longest that delivery is retried."""
 
 _NAMES_AND_PLACES: Final = frozenset({"EventSourceArn", "FunctionName", "DestinationConfig", "Tags"})
-_HONOURED: Final = frozenset(
+_SUPPORTED: Final = frozenset(
     {
         *_NAMES_AND_PLACES,
         "BatchSize",
@@ -35,19 +35,19 @@ _REPORT: Final = "ReportBatchItemFailures"
 
 
 class MappingError(ValueError):
-    """A mapping that AWS would refuse, or that is not supported here; the message names the property."""
+    """AWS would refuse the mapping, or it is not supported here; the message names the property."""
 
 
 class StartingPosition(StrEnum):
-    """Where a mapping starts in a stream that it has not read yet."""
+    """Where a new mapping starts in its stream."""
 
     TRIM_HORIZON = "TRIM_HORIZON"
     LATEST = "LATEST"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How records are delivered. Times are in seconds."""
+class MappingSettings:
+    """How a mapping delivers records. Times are in seconds."""
 
     starting_position: StartingPosition = StartingPosition.TRIM_HORIZON
     batch_size: int = 100
@@ -56,7 +56,7 @@ class Settings:
 
     bisects: bool = False
     max_retries: int | None = None
-    """None retries until a record is too old."""
+    """None: until the records are too old."""
 
     max_age: float = RETENTION_SECONDS
     reports_failures: bool = False
@@ -66,33 +66,37 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventSourceMapping:
-    """A mapping with the physical names of deployed resources."""
+    """A mapping with the names of deployed resources."""
 
     name: str
-    """Stack and logical id, which do not change between deployments."""
+    """Stack and logical id, the same in every deployment."""
 
     function_arn: str
     """The function to invoke."""
 
     stream_arn: str
     dead_letter_arn: str | None
-    """The SQS queue for discarded records."""
+    """The SQS queue for messages about discarded records."""
 
-    settings: Settings
+    settings: MappingSettings
 
 
-def settings(properties: Mapping[str, Any]) -> Settings:
-    """From the Properties of an ``AWS::Lambda::EventSourceMapping``; raises ``MappingError``."""
-    unknown = sorted(set(properties) - _HONOURED)
+def read_mapping_settings(properties: Mapping[str, Any]) -> MappingSettings:
+    """Read the Properties of an ``AWS::Lambda::EventSourceMapping``.
+
+    Raises:
+        MappingError
+    """
+    unknown = sorted(set(properties) - _SUPPORTED)
     if unknown:
-        raise MappingError(f"{', '.join(unknown)} of a DynamoDB stream's mapping cannot be honoured here")
+        raise MappingError(f"{', '.join(unknown)} of a stream mapping not supported here")
     if properties.get("ParallelizationFactor", 1) != 1:
         raise MappingError("ParallelizationFactor must be 1: a shard has one reader here")
     retries = _whole(properties, "MaximumRetryAttempts", default=INFINITE, low=INFINITE, high=10_000)
     age = _whole(properties, "MaximumRecordAgeInSeconds", default=INFINITE, low=INFINITE, high=604_800)
     if age != INFINITE and age < 60:  # noqa: PLR2004 - the shortest age that AWS takes
         raise MappingError(f"MaximumRecordAgeInSeconds must be -1 or from 60 to 604800, got {age}")
-    return Settings(
+    return MappingSettings(
         starting_position=_starting_position(properties),
         batch_size=_whole(properties, "BatchSize", default=100, low=1, high=10_000),
         window=_whole(properties, "MaximumBatchingWindowInSeconds", default=0, low=0, high=300),
@@ -115,7 +119,7 @@ def _starting_position(properties: Mapping[str, Any]) -> StartingPosition:
 def _reports_failures(properties: Mapping[str, Any]) -> bool:
     types = properties.get("FunctionResponseTypes") or []
     if types not in ([], [_REPORT]):
-        raise MappingError(f"FunctionResponseTypes holds at most {_REPORT}, got {types!r}")
+        raise MappingError(f"FunctionResponseTypes must be empty or {_REPORT}, got {types!r}")
     return bool(types)
 
 

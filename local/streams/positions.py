@@ -1,4 +1,4 @@
-"""How far each mapping has read each shard, kept in a file between runs."""
+"""How far each mapping has read each shard, in a file that outlives a run."""
 
 import json
 import threading
@@ -9,18 +9,19 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where to continue in a shard."""
+    """Where to continue reading a shard."""
 
     after: str | None = None
-    """The sequence number of the last processed record; None at the shard's beginning."""
+    """The sequence number of the last record handled; None at the beginning of the shard."""
 
     finished: bool = False
-    """The shard is closed and completely processed."""
+    """The shard is closed and all its records are handled."""
 
 
 class Positions:
-    """All methods are thread-safe. A record is processed before its position is written, so a crash leads to
-    a repeated delivery, never to a skipped record.
+    """Positions by mapping and shard. All methods are thread-safe.
+
+    A position is written after its record was handled, so a crash repeats records but skips none.
     """
 
     def __init__(self, file: Path) -> None:
@@ -33,12 +34,12 @@ class Positions:
         }
 
     def of(self, mapping: str) -> Mapping[str, Position]:
-        """Positions by shard; empty for a mapping that has never read."""
+        """Return a mapping's positions by shard; empty for a new mapping."""
         with self._lock:
             return dict(self._positions.get(mapping, {}))
 
     def keep(self, mapping: str, positions: Mapping[str, Position]) -> None:
-        """Save these positions, and keep those of other shards."""
+        """Store positions; those in other shards stay."""
         with self._lock:
             known = self._positions.setdefault(mapping, {})
             if all(known.get(shard) == position for shard, position in positions.items()):

@@ -1,4 +1,4 @@
-"""Fields of stream records, in the form of Lambda's events, that delivery needs."""
+"""Stream records in the form of Lambda's event."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,9 +9,9 @@ from session_store.storage.dynamodb.stream_events import event_record, sequence_
 __all__ = ["TTL_IDENTITY", "Record", "created_at", "event_record", "sequence_number"]
 
 TTL_IDENTITY: Final[Mapping[str, str]] = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
-"""The identity that removes expired items ("DynamoDB Streams and Time to Live")."""
+"""The identity in the record of an expired item ("DynamoDB Streams and Time to Live")."""
 
 
 def created_at(record: Record) -> float:
-    """In seconds since the epoch, as precise as the stream's."""
+    """Return the record's approximate creation time, in seconds since the epoch."""
     return float(record["dynamodb"]["ApproximateCreationDateTime"])

@@ -1,10 +1,10 @@
-"""Resolves a template's references to physical names, from the deployed stacks."""
+"""Resolves a template's references to the names of deployed resources."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
-from local.streams.mapping import EventSourceMapping, MappingError, settings
+from local.streams.mapping import EventSourceMapping, MappingError, read_mapping_settings
 from local.streams.templates import Stack, output_of, stream_mappings
 
 _FUNCTION: Final = "AWS::Lambda::Function"
@@ -14,37 +14,55 @@ _TABLES: Final = ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable")
 
 class DeployedStacks(Protocol):
     def physical_id(self, stack: str, logical_id: str) -> str:
-        """A function's or table's name, a queue's URL. Raises ``MappingError`` if it is not deployed."""
+        """Return a function's or table's name or a queue's URL.
+
+        Raises:
+            MappingError: it is not deployed.
+        """
 
     def export(self, name: str) -> str:
-        """Raises ``MappingError`` if no stack exports it."""
+        """Return an export's value.
+
+        Raises:
+            MappingError: no stack exports it.
+        """
 
     def stream_arn(self, table: str) -> str:
-        """The table's current stream. Raises ``MappingError`` if it has none."""
+        """Return the ARN of the table's current stream.
+
+        Raises:
+            MappingError: it has none.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class AwsEnvironment:
     region: str
     account: str
 
 
 def resolve(
-    stacks: Sequence[Stack], *, deployed: DeployedStacks, place: Place
+    stacks: Sequence[Stack], *, deployed: DeployedStacks, environment: AwsEnvironment
 ) -> tuple[EventSourceMapping, ...]:
-    """The stream mappings of ``stacks``, validated and with physical names. Raises ``MappingError``."""
+    """Return the validated stream mappings of ``stacks`` with the names of deployed resources.
+
+    Raises:
+        MappingError
+    """
     resolved = []
     for stack, logical_id, properties in stream_mappings(stacks):
         name = f"{stack.name}/{logical_id}"
-        values = _Values(stack=stack, stacks=stacks, deployed=deployed, place=place)
+        values = _Values(stack=stack, stacks=stacks, deployed=deployed, environment=environment)
         try:
             resolved.append(
                 EventSourceMapping(
                     name=name,
-                    function_arn=_function_arn(values.text(properties.get("FunctionName")), place=place),
+                    function_arn=_function_arn(
+                        values.text(properties.get("FunctionName")), environment=environment
+                    ),
                     stream_arn=values.text(properties.get("EventSourceArn")),
                     dead_letter_arn=_dead_letter_arn(values, properties),
-                    settings=settings(properties),
+                    settings=read_mapping_settings(properties),
                 )
             )
         except MappingError as error:
@@ -52,10 +70,11 @@ def resolve(
     return tuple(resolved)
 
 
-def _function_arn(name: str, *, place: Place) -> str:
+def _function_arn(name: str, *, environment: AwsEnvironment) -> str:
     if name.startswith("arn:"):
         return name
-    return f"arn:aws:lambda:{place.region}:{place.account}:function:{name.rpartition('function:')[2]}"
+    function = name.rpartition("function:")[2]
+    return f"arn:aws:lambda:{environment.region}:{environment.account}:function:{function}"
 
 
 def _dead_letter_arn(values: "_Values", properties: Mapping[str, Any]) -> str | None:
@@ -73,10 +92,10 @@ class _Values:
     stack: Stack
     stacks: Sequence[Stack]
     deployed: DeployedStacks
-    place: Place
+    environment: AwsEnvironment
 
     def text(self, value: object) -> str:
-        """``value`` is a string or one of the intrinsic functions that name a resource."""
+        """Resolve a string or an intrinsic function that names a resource."""
         match value:
             case str():
                 return value
@@ -92,13 +111,13 @@ class _Values:
             case {"Fn::Join": [str() as separator, list() as parts]}:
                 return separator.join(self.text(part) for part in parts)
             case _:
-                raise MappingError(f"a reference of this form is not understood: {value!r}")
+                raise MappingError(f"unsupported reference: {value!r}")
 
     def _ref(self, name: str) -> str:
         pseudo = {
-            "AWS::AccountId": self.place.account,
+            "AWS::AccountId": self.environment.account,
             "AWS::Partition": "aws",
-            "AWS::Region": self.place.region,
+            "AWS::Region": self.environment.region,
             "AWS::StackName": self.stack.name,
         }
         return pseudo.get(name) or self.deployed.physical_id(self.stack.name, name)
@@ -110,9 +129,9 @@ class _Values:
             case str(), "StreamArn" if kind in _TABLES:
                 return self.deployed.stream_arn(physical_id)
             case str(), "Arn" if kind == _FUNCTION:
-                return _function_arn(physical_id, place=self.place)
+                return _function_arn(physical_id, environment=self.environment)
             case str(), "Arn" if kind == _QUEUE:
                 name = physical_id.rstrip("/").split("/")[-1]
-                return f"arn:aws:sqs:{self.place.region}:{self.place.account}:{name}"
+                return f"arn:aws:sqs:{self.environment.region}:{self.environment.account}:{name}"
             case _:
-                raise MappingError(f"{attribute} of {logical_id} ({kind}) is not understood")
+                raise MappingError(f"unsupported attribute {attribute} of {logical_id} ({kind})")

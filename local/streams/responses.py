@@ -1,4 +1,4 @@
-"""How an invocation ended, and from which record on its batch failed."""
+"""The result of an invocation, and the first failed record of its batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ WHOLE_BATCH: Final = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """How an invocation ended."""
+class InvocationResult:
+    """The result of an invocation."""
 
     request_id: str
     status_code: int = 200
@@ -22,11 +22,10 @@ class Answer:
     payload: bytes = b"null"
 
 
-def first_failure(answer: Answer, sequence_numbers: Sequence[str], *, reports_failures: bool) -> int | None:
-    """The index from which on the batch failed; None for success, ``WHOLE_BATCH`` for all of it.
-
-    With several failures the lowest index counts.
-    """
+def first_failure(
+    answer: InvocationResult, sequence_numbers: Sequence[str], *, reports_failures: bool
+) -> int | None:
+    """Return the index of the first failed record, None for success, ``WHOLE_BATCH`` if all failed."""
     if answer.function_error is not None:
         return WHOLE_BATCH
     if not reports_failures:

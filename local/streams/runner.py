@@ -1,7 +1,7 @@
-"""One ordered reader per mapping and shard, and one sweeper per table, each in a thread of its own.
+"""Runs one ordered reader per mapping and shard, and one sweeper per table, each in its own thread.
 
-An error in a reader is reported, and the reader restarts at its last position; the others continue. Records
-are delivered at least once.
+A reader that fails is reported and restarts at its last position; the others go on. A record is delivered at
+least once.
 """
 
 import threading
@@ -11,22 +11,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol
 
-from local.streams.backlog import Backlog, Backlogs, Resumed, drained
+from local.streams.backlog import Backlog, Backlogs, ResumedSource, drain
 from local.streams.mapping import EventSourceMapping, StartingPosition
 from local.streams.positions import Position, Positions
 from local.streams.reader import READ_LIMIT, Pauses, Progress, RecordSource, ShardReader
-from local.streams.source import Shard, readable
+from local.streams.source import Shard, readable_shards
 
 Say = Callable[[str], None]
 STOP_SECONDS: Final = 20.0
-"""How long ``stop`` waits for running invocations. What they deliver later is delivered again."""
+"""How long ``stop`` waits for running invocations; the batch of one that takes longer is delivered again."""
 
-MOST_PAGES: Final = 1000
-"""Pages of undelivered records that are saved per shard."""
+MAX_PAGES: Final = 1000
+"""Pages of undelivered records kept per shard."""
 
 
 class StoppableClock:
-    """``reader.Clock`` in real time, shared by threads that stop together."""
+    """A ``reader.Clock`` in real time, shared by threads that stop together."""
 
     def __init__(self) -> None:
         self._stop = threading.Event()
@@ -44,16 +44,16 @@ class StoppableClock:
         self._stop.set()
 
 
-class MappedStream(Protocol):
-    """A stream, as the readers of one mapping use it, from several threads."""
+class StreamReaders(Protocol):
+    """A stream and its readers for one mapping. Called from several threads."""
 
     def shards(self) -> Sequence[Shard]: ...
 
     def ends(self) -> Mapping[str, Position]:
-        """The current end of each shard."""
+        """Return the current end of each shard."""
 
-    def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
-        """The records after ``after``; with ``begins_anew`` the stream need not have that one."""
+    def records(self, shard_id: str, *, after: str | None, allow_trimmed: bool) -> RecordSource:
+        """Return the records after ``after``; with ``allow_trimmed`` it is no loss if that is trimmed."""
 
     def reader(
         self,
@@ -74,11 +74,11 @@ class Delivery:
     """A mapping and the stream it reads."""
 
     mapping: EventSourceMapping
-    stream: MappedStream
+    stream: StreamReaders
 
     @property
     def key(self) -> str:
-        """Positions are per stream: a recreated table has another."""
+        """Includes the stream, since a table created again has another one."""
         return f"{self.mapping.name} {self.mapping.stream_arn}"
 
 
@@ -87,11 +87,11 @@ class Intervals:
     """In seconds."""
 
     shards: float = 5.0
-    """Between two checks for new shards."""
+    """Between two searches for new shards."""
 
     sweep: float = 5.0
     restart: float = 1.0
-    """Before a failed thread restarts."""
+    """Before a failed thread starts again."""
 
     reading: Pauses = field(default_factory=Pauses)
 
@@ -122,15 +122,15 @@ class Runner:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Returns when the start of each new mapping is determined."""
+        """Start all threads; returns once the starting position of each new mapping is stored."""
         for delivery in self._deliveries:
-            self._settle_start(delivery)
+            self._store_start(delivery)
             self._run(delivery.mapping.name, partial(self._follow, delivery))
         for sweeper in self._sweepers:
             self._run("ttl sweeper", partial(self._sweep, sweeper))
 
     def stop(self) -> None:
-        """Threads that do not end in time are abandoned; they are daemons."""
+        """Stop all threads and save backlogs. Threads that do not end in time end with the process."""
         self._clock.stop()
         deadline = time.monotonic() + STOP_SECONDS
         with self._lock:
@@ -139,11 +139,11 @@ class Runner:
             thread.join(max(0.0, deadline - time.monotonic()))
         try:
             self._keep_backlogs()
-        except Exception as error:  # noqa: BLE001 - a stream out of reach must not keep the rest from stopping
+        except Exception as error:  # noqa: BLE001 - an unreachable stream must not keep the rest from stopping
             self._say(f"undelivered records could not be saved: {type(error).__name__}: {error}")
 
-    def _settle_start(self, delivery: Delivery) -> None:
-        """LATEST is the end at the mapping's first start, not at each; later shards are read completely."""
+    def _store_start(self, delivery: Delivery) -> None:
+        """LATEST means the end at the mapping's first start; later shards are read from their start."""
         latest = delivery.mapping.settings.starting_position is StartingPosition.LATEST
         if latest and not self._positions.of(delivery.key):
             self._positions.keep(delivery.key, delivery.stream.ends())
@@ -157,7 +157,7 @@ class Runner:
         finished = {
             shard for shard, position in self._positions.of(delivery.key).items() if position.finished
         }
-        for shard in readable(delivery.stream.shards(), finished=finished):
+        for shard in readable_shards(delivery.stream.shards(), finished=finished):
             reading = (delivery.key, shard.shard_id)
             if reading not in self._reading:
                 self._reading.add(reading)
@@ -167,13 +167,13 @@ class Runner:
                 )
 
     def _read(self, delivery: Delivery, shard_id: str) -> None:
-        def done(sequence_number: str) -> None:
+        def checkpoint(sequence_number: str) -> None:
             self._positions.keep(delivery.key, {shard_id: Position(after=sequence_number)})
 
         reader = delivery.stream.reader(
             shard_id,
             records=self._undelivered(delivery, shard_id),
-            checkpoint=done,
+            checkpoint=checkpoint,
             pauses=self._intervals.reading,
         )
         while True:
@@ -191,15 +191,15 @@ class Runner:
 
     def _undelivered(self, delivery: Delivery, shard_id: str) -> RecordSource:
         after = self._positions.of(delivery.key).get(shard_id, Position()).after
-        kept = self._backlogs.of(delivery.key, shard_id)
-        if kept is None:
-            return delivery.stream.records(shard_id, after=after, begins_anew=False)
-        backlog = kept.since(after)
-        stream = delivery.stream.records(shard_id, after=backlog.end, begins_anew=kept.covers(after))
-        return Resumed(backlog=backlog, stream=stream)
+        saved = self._backlogs.of(delivery.key, shard_id)
+        if saved is None:
+            return delivery.stream.records(shard_id, after=after, allow_trimmed=False)
+        backlog = saved.since(after)
+        stream = delivery.stream.records(shard_id, after=backlog.end, allow_trimmed=saved.covers(after))
+        return ResumedSource(backlog=backlog, stream=stream)
 
     def _keep_backlogs(self) -> None:
-        """Save undelivered records: the stream may not outlive this run."""
+        """Save the undelivered records, since the stream's do not outlive this run."""
         backlogs: dict[str, dict[str, Backlog]] = {}
         for delivery in self._deliveries:
             positions = self._positions.of(delivery.key)
@@ -207,8 +207,8 @@ class Runner:
             backlogs[delivery.key] = {
                 shard.shard_id: Backlog(
                     after=positions.get(shard.shard_id, Position()).after,
-                    records=drained(
-                        self._undelivered(delivery, shard.shard_id), limit=READ_LIMIT, most_pages=MOST_PAGES
+                    records=drain(
+                        self._undelivered(delivery, shard.shard_id), limit=READ_LIMIT, max_pages=MAX_PAGES
                     ),
                 )
                 for shard in delivery.stream.shards()
@@ -222,7 +222,7 @@ class Runner:
             self._clock.sleep(self._intervals.sweep)
 
     def _run(self, name: str, work: Callable[[], None]) -> None:
-        thread = threading.Thread(target=self._persist, args=(name, work), name=name, daemon=True)
+        thread = threading.Thread(target=self._run_until_done, args=(name, work), name=name, daemon=True)
         with self._lock:
             self._threads.append(thread)
             if not self._clock.stopped():
@@ -230,16 +230,16 @@ class Runner:
             else:
                 self._threads.remove(thread)
 
-    def _persist(self, name: str, work: Callable[[], None]) -> None:
-        """Repeats ``work`` until it is done or everything stops."""
+    def _run_until_done(self, name: str, work: Callable[[], None]) -> None:
+        """Run ``work``, again after each failure, until it returns or all threads are to stop."""
         while not self._clock.stopped():
             try:
                 work()
-            except Exception as error:  # noqa: BLE001 - whatever breaks one thread must not stop delivery
+            except Exception as error:  # noqa: BLE001 - a failure of one thread must not stop delivery
                 if self._clock.stopped():
                     return
                 self._say(
-                    f"{name}: {type(error).__name__}: {error}; retrying in {self._intervals.restart:g} s"
+                    f"{name}: {type(error).__name__}: {error}; restarting in {self._intervals.restart:g} s"
                 )
                 self._clock.sleep(self._intervals.restart)
             else:

@@ -1,4 +1,4 @@
-"""DynamoDB Streams read through boto3, shard by shard.
+"""Reads DynamoDB Streams through boto3, shard by shard.
 
 Source: "Reading and processing a stream" (Amazon DynamoDB Developer Guide) and the DynamoDB Streams API
 reference: an iterator lives 15 minutes, a record 24 hours, a shard is read after its parent.
@@ -11,12 +11,12 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from local.streams.positions import Position
-from local.streams.reader import READ_LIMIT, Page
+from local.streams.reader import READ_LIMIT, RecordPage
 from local.streams.records import TTL_IDENTITY, event_record, sequence_number
 from local.streams.swept import SweptRecords
 
 FRESH_ITERATORS: Final = 3
-"""How many new iterators one read requests before it gives up."""
+"""Iterators that one read asks for before it fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """``client`` is a DynamoDB Streams client."""
+    """A table's stream; ``client`` is a boto3 client of dynamodbstreams."""
 
     client: Any
     arn: str
@@ -47,16 +47,16 @@ class Stream:
                 return
 
     def iterator(self, shard_id: str, kind: str, after: str | None = None) -> str:
-        place = {} if after is None else {"SequenceNumber": after}
+        position = {} if after is None else {"SequenceNumber": after}
         answer = self.client.get_shard_iterator(
-            StreamArn=self.arn, ShardId=shard_id, ShardIteratorType=kind, **place
+            StreamArn=self.arn, ShardId=shard_id, ShardIteratorType=kind, **position
         )
         iterator: str = answer["ShardIterator"]
         return iterator
 
 
-def readable(shards: Sequence[Shard], *, finished: Collection[str]) -> tuple[Shard, ...]:
-    """Shards to read now: not processed, and with no unprocessed parent."""
+def readable_shards(shards: Sequence[Shard], *, finished: Collection[str]) -> tuple[Shard, ...]:
+    """Return the shards to read now: not finished, and with a finished or unknown parent."""
     known = {shard.shard_id for shard in shards}
     return tuple(
         shard
@@ -67,22 +67,22 @@ def readable(shards: Sequence[Shard], *, finished: Collection[str]) -> tuple[Sha
 
 @dataclass(slots=True, kw_only=True)
 class ShardSource:
-    """Records of one shard after ``after`` (None for its beginning), in the form of Lambda's events."""
+    """The records of one shard after ``after`` (None: all of them), in the form of Lambda's event."""
 
     stream: Stream
     shard_id: str
     after: str | None
     swept: SweptRecords
     say: Callable[[str], None]
-    begins_anew: bool = False
-    """``after`` need not be in the stream: nothing is lost if the stream begins later."""
+    allow_trimmed: bool = False
+    """It is no loss if the stream no longer has ``after``: the records up to there are in a backlog."""
 
     _iterator: str | None = None
     _ended: bool = field(default=False)
 
-    def read(self, *, limit: int = READ_LIMIT) -> Page:
+    def read(self, *, limit: int = READ_LIMIT) -> RecordPage:
         if self._ended:
-            return Page(ended=True)
+            return RecordPage(ended=True)
         answer = self._answer(limit)
         self._iterator = answer.get("NextShardIterator")
         self._ended = self._iterator is None
@@ -91,8 +91,8 @@ class ShardSource:
         ]
         if records:
             self.after = sequence_number(records[-1])
-        self.begins_anew = False
-        return Page(records=records, ended=self._ended)
+        self.allow_trimmed = False
+        return RecordPage(records=records, ended=self._ended)
 
     def _answer(self, limit: int) -> dict[str, Any]:
         for _ in range(FRESH_ITERATORS):
@@ -107,14 +107,14 @@ class ShardSource:
                 self._recover(error)
             else:
                 return answer
-        raise ShardError(f"{self.shard_id} of {self.stream.arn}: no iterator stays valid")
+        raise ShardError(f"{self.shard_id} of {self.stream.arn}: every iterator expired at once")
 
     def _recover(self, error: ClientError) -> None:
         match error.response["Error"]["Code"]:
             case "ExpiredIteratorException":
                 self._iterator = None
             case "TrimmedDataAccessException":
-                if not self.begins_anew:
+                if not self.allow_trimmed:
                     self.say(f"{self.stream.arn}: records after {self.after} are trimmed; reading the rest")
                 self._iterator, self.after = None, None
             case _:
@@ -127,13 +127,13 @@ class ShardSource:
 
 
 class ShardError(RuntimeError):
-    """A shard cannot be read."""
+    """The shard cannot be read."""
 
 
-def ends(stream: Stream) -> dict[str, Position]:
-    """The current end of each shard, where a mapping with LATEST starts.
+def shard_ends(stream: Stream) -> dict[str, Position]:
+    """Return the current end of each shard, where a mapping with LATEST starts.
 
-    Found by reading, since the stream reports the last sequence number only of closed shards.
+    Found by reading, since DescribeStream has the last sequence number of closed shards only.
     """
     return {shard.shard_id: _end(stream, shard.shard_id) for shard in stream.shards()}
 

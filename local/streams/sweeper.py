@@ -1,4 +1,4 @@
-"""Deletes expired items as DynamoDB's TTL does, which the emulator does not.
+"""Deletes expired items as DynamoDB's TTL does; the emulator's own TTL is not used.
 
 Rules: "Using time to live (TTL) in DynamoDB" (Amazon DynamoDB Developer Guide): the attribute is a number in
 epoch seconds; an item is expired when it is less than the current time; one more than five years past stays.
@@ -14,16 +14,16 @@ from botocore.exceptions import ClientError
 from local.streams.source import Stream
 from local.streams.swept import SweptRecords
 
-OLDEST_SECONDS: Final = 5 * 365 * 24 * 60 * 60
-TRIES: Final = 20
-TRY_SECONDS: Final = 0.05
+MAX_AGE_SECONDS: Final = 5 * 365 * 24 * 60 * 60
+ATTEMPTS: Final = 20
+ATTEMPT_PAUSE_SECONDS: Final = 0.05
 
 Key = Mapping[str, Any]
 
 
 @dataclass(slots=True, kw_only=True)
 class Sweeper:
-    """Sweeps one table. ``dynamodb`` and ``streams`` are clients of the two services."""
+    """Sweeps one table. ``dynamodb`` and ``streams`` are boto3 clients of those services."""
 
     dynamodb: Any
     streams: Any
@@ -34,7 +34,7 @@ class Sweeper:
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
     page_size: int = 100
-    """Items per page."""
+    """Items scanned per page."""
 
     max_pages: int = 20
     """Pages per sweep; the next sweep continues where this one ended."""
@@ -42,7 +42,7 @@ class Sweeper:
     _next: Key | None = field(default=None)
 
     def sweep(self) -> int:
-        """Returns the number of deleted items."""
+        """Delete expired items and return their number."""
         described = self.dynamodb.describe_table(TableName=self.table)["Table"]
         names = [key["AttributeName"] for key in described["KeySchema"]]
         arn = described.get("LatestStreamArn")
@@ -50,8 +50,8 @@ class Sweeper:
         return sum(self._delete(key, stream) for key in self._expired(names))
 
     def _expired(self, names: Sequence[str]) -> Iterator[Key]:
-        """Keys of expired items, by a scan, since no index need have the ttl."""
-        placeholders = {f"#k{place}": name for place, name in enumerate(names)}
+        """Yield the keys of expired items. A scan, like DynamoDB's own TTL, so no index on ttl is needed."""
+        placeholders = {f"#k{number}": name for number, name in enumerate(names)}
         for _ in range(self.max_pages):
             start = {} if self._next is None else {"ExclusiveStartKey": self._next}
             page = self.dynamodb.scan(
@@ -70,7 +70,7 @@ class Sweeper:
                 return
 
     def _delete(self, key: Key, stream: Stream | None) -> bool:
-        """False if the item is gone, or no longer expired."""
+        """Delete an item; False if it was deleted or extended meanwhile."""
         with self.swept.sweeping() as note:
             tail = _Tail(stream) if stream is not None else None
             try:
@@ -89,47 +89,45 @@ class Sweeper:
             if stream is not None and tail is not None:
                 number = self._find(tail, key, answer["Attributes"])
                 if number is None:
-                    self.say(
-                        f"{self.table}: an expired item was deleted, but its stream record was not found"
-                    )
+                    self.say(f"{self.table}: deleted an expired item, but did not find its stream record")
                 else:
                     note(stream.arn, number)
         return True
 
     def _find(self, tail: "_Tail", key: Key, image: Mapping[str, Any]) -> str | None:
-        """The sequence number of the deletion's record, which may take a moment to appear."""
-        for _ in range(TRIES):
+        """Return the sequence number of the deletion's record, which may take a moment to appear."""
+        for _ in range(ATTEMPTS):
             number = tail.removal(key, image)
             if number is not None:
                 return number
-            self.sleep(TRY_SECONDS)
+            self.sleep(ATTEMPT_PAUSE_SECONDS)
         return None
 
     def _bounds(self) -> Mapping[str, Mapping[str, str]]:
-        """Compared with a number, other types are neither less nor greater."""
+        """Return the range of an expired ttl; a value that is not a number is never in it."""
         now = int(self.now())
-        return {":now": {"N": str(now)}, ":oldest": {"N": str(now - OLDEST_SECONDS)}}
+        return {":now": {"N": str(now)}, ":oldest": {"N": str(now - MAX_AGE_SECONDS)}}
 
 
 class _Tail:
-    """New records of a stream, in any of its shards."""
+    """The records that a stream gets from now on, in all its shards."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._iterators = [stream.iterator(shard.shard_id, "LATEST") for shard in stream.shards()]
 
     def removal(self, key: Key, image: Mapping[str, Any]) -> str | None:
-        """The sequence number of the removal of this item, among the records not yet read."""
-        found = None
-        following = []
+        """Return the sequence number of this item's removal among the records not read yet."""
+        number = None
+        next_iterators = []
         for iterator in self._iterators:
             page = self._stream.client.get_records(ShardIterator=iterator)
             if "NextShardIterator" in page:
-                following.append(page["NextShardIterator"])
+                next_iterators.append(page["NextShardIterator"])
             for record in page["Records"]:
                 change = record["dynamodb"]
                 same = change["Keys"] == key and change.get("OldImage", image) == image
                 if record["eventName"] == "REMOVE" and same:
-                    found = found or change["SequenceNumber"]
-        self._iterators = following
-        return found
+                    number = number or change["SequenceNumber"]
+        self._iterators = next_iterators
+        return number

@@ -1,9 +1,9 @@
-"""Which REMOVE records of a stream the sweeper wrote, by sequence number.
+"""The REMOVE records that the sweeper caused, by sequence number.
 
-DynamoDB marks the record of an expired item with its service identity; the emulator does not. So the sweeper
-notes the record of each item that it deletes, and readers of the stream look it up here. The notes are in a
-file, so that a record delivered after a restart still has the identity. A record lacks it only if the process
-is killed between a deletion and its note; consumers also detect an expiry by the old image's ttl.
+DynamoDB marks the record of an expired item with its own identity; the emulator does not. So the sweeper
+notes the record of each item that it deletes, and readers of the stream add the identity. The notes are in a
+file, so records delivered after a restart have it too. Only if the process is killed between a deletion and
+its note is it missing; consumers also recognise an expiry by the old image's ttl.
 """
 
 import contextlib
@@ -14,34 +14,36 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-KEPT_SECONDS: Final = 25 * 60 * 60
-"""Longer than a stream's retention."""
+RETENTION_SECONDS: Final = 25 * 60 * 60
+"""Longer than a stream keeps a record."""
 
 Note = Callable[[str, str], None]
-"""Called with a stream's ARN and the sequence number of a record in it."""
+"""Called with a stream's ARN and the sequence number of a record."""
 
 
 class SweptRecords:
-    """All methods are thread-safe."""
+    """The notes of deletions. All methods are thread-safe."""
 
     def __init__(self, file: Path, *, now: Callable[[], float] = time.time) -> None:
         self._file = file
         self._now = now
         self._lock = threading.Lock()
         lines = file.read_text().splitlines() if file.exists() else []
-        kept = [note for note in map(_note, lines) if note is not None and note[2] > now() - KEPT_SECONDS]
-        self._records = {(stream, number) for stream, number, _ in kept}
+        current = [
+            note for note in map(_note, lines) if note is not None and note[2] > now() - RETENTION_SECONDS
+        ]
+        self._records = {(stream, number) for stream, number, _ in current}
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(f"{json.dumps(note)}\n" for note in kept))
+        file.write_text("".join(f"{json.dumps(note)}\n" for note in current))
 
     def holds(self, stream_arn: str, sequence_number: str) -> bool:
-        """Waits for a deletion in progress: its record may be in the stream before its note is here."""
+        """Return whether the sweeper caused the record. Waits for a deletion in progress to be noted."""
         with self._lock:
             return (stream_arn, sequence_number) in self._records
 
     @contextlib.contextmanager
     def sweeping(self) -> Iterator[Note]:
-        """Covers one deletion, from before the request until its record is noted."""
+        """Hold the lock for one deletion, from its request until its record is noted."""
         with self._lock:
             yield self._add
 
@@ -52,7 +54,7 @@ class SweptRecords:
 
 
 def _note(line: str) -> tuple[str, str, float] | None:
-    """None for a line truncated by a crash."""
+    """Parse a note; None for a line truncated by a crash."""
     try:
         stream, number, noted = json.loads(line)
     except ValueError:

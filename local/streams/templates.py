@@ -1,4 +1,4 @@
-"""Synthesized templates: their stream mappings, and the same templates without them.
+"""Synthesized templates: their stream mappings, and the templates without them.
 
 A CDK cloud assembly is a folder with ``manifest.json`` and a template per stack.
 """
@@ -32,7 +32,7 @@ class Stack:
 
 
 def read_stacks(folder: Path) -> tuple[Stack, ...]:
-    """The stacks of a cloud assembly, or of the copy that ``keep_templates`` made."""
+    """Read the stacks of a cloud assembly, or of a folder written by ``keep_templates``."""
     artifacts = json.loads((folder / MANIFEST).read_text())["artifacts"]
     return tuple(
         Stack(
@@ -46,15 +46,19 @@ def read_stacks(folder: Path) -> tuple[Stack, ...]:
 
 
 def output_of(stacks: Sequence[Stack], name: str, output: str) -> tuple[Stack, object]:
-    """The stack with an output, and the output's value. Raises ``MappingError``."""
+    """Return the stack with an output, and the output's value.
+
+    Raises:
+        MappingError
+    """
     for stack in stacks:
         if stack.name == name and output in stack.template.get("Outputs", {}):
             return stack, stack.template["Outputs"][output]["Value"]
-    raise MappingError(f"no stack {name} puts out {output}")
+    raise MappingError(f"no stack {name} has the output {output}")
 
 
 def keep_templates(assembly: Path, folder: Path) -> None:
-    """Replace the contents of ``folder`` by what ``read_stacks`` needs of ``assembly``."""
+    """Copy what ``read_stacks`` needs from ``assembly`` to ``folder``, replacing earlier templates."""
     stacks = read_stacks(assembly)
     folder.mkdir(parents=True, exist_ok=True)
     for earlier in folder.glob("*.json"):
@@ -64,7 +68,7 @@ def keep_templates(assembly: Path, folder: Path) -> None:
 
 
 def stream_mappings(stacks: Sequence[Stack]) -> Iterator[tuple[Stack, str, Mapping[str, Any]]]:
-    """Stack, logical id and Properties of each mapping whose source is a DynamoDB stream."""
+    """Yield stack, logical id and Properties of each mapping whose source is a DynamoDB stream."""
     for stack in stacks:
         for logical_id, resource in stack.resources.items():
             if resource["Type"] == _MAPPING:
@@ -74,9 +78,10 @@ def stream_mappings(stacks: Sequence[Stack]) -> Iterator[tuple[Stack, str, Mappi
 
 
 def without_stream_mappings(stacks: Sequence[Stack]) -> Mapping[str, Mapping[str, Any]]:
-    """The templates to deploy instead, by file, for the stacks with stream mappings.
+    """Return the templates of the stacks with stream mappings, by file, without the mappings.
 
-    Raises ``MappingError`` if another resource refers to a mapping, and so cannot be deployed without it.
+    Raises:
+        MappingError: another resource refers to a mapping, so the template needs it.
     """
     removed: dict[str, set[str]] = {}
     for stack, logical_id, _ in stream_mappings(stacks):
@@ -87,27 +92,29 @@ def without_stream_mappings(stacks: Sequence[Stack]) -> Mapping[str, Mapping[str
 def _without(stack: Stack, removed: set[str]) -> Mapping[str, Any]:
     template = copy.deepcopy(dict(stack.template))
     template["Resources"] = {
-        logical_id: _independent(resource, removed)
+        logical_id: _without_dependencies(resource, removed)
         for logical_id, resource in template["Resources"].items()
         if logical_id not in removed
     }
     referred = removed.intersection(_references(template))
     if referred:
-        raise MappingError(
-            f"{stack.name}: {', '.join(sorted(referred))} is referred to by the rest of its template"
-        )
+        raise MappingError(f"{stack.name}: the rest of the template refers to {', '.join(sorted(referred))}")
     return template
 
 
-def _independent(resource: Mapping[str, Any], removed: set[str]) -> dict[str, Any]:
-    awaited = resource.get("DependsOn", [])
-    rest = [name for name in ([awaited] if isinstance(awaited, str) else awaited) if name not in removed]
+def _without_dependencies(resource: Mapping[str, Any], removed: set[str]) -> dict[str, Any]:
+    dependencies = resource.get("DependsOn", [])
+    rest = [
+        name
+        for name in ([dependencies] if isinstance(dependencies, str) else dependencies)
+        if name not in removed
+    ]
     others = {name: value for name, value in resource.items() if name != "DependsOn"}
     return {**others, "DependsOn": rest} if rest else others
 
 
 def _references(value: object) -> Iterator[str]:
-    """Logical ids in Ref and Fn::GetAtt, anywhere in ``value``."""
+    """Yield the logical ids in every Ref and Fn::GetAtt in ``value``."""
     if isinstance(value, Mapping):
         match list(value.items()):
             case [("Ref", str() as name)] | [("Fn::GetAtt", [str() as name, *_])]:
@@ -123,7 +130,7 @@ def _references(value: object) -> Iterator[str]:
 
 
 def _is_stream(source: object, stack: Stack, stacks: Sequence[Stack]) -> bool:
-    """Determined from how the source's ARN is built, including exports of other stacks."""
+    """Return whether the source is a DynamoDB stream, following references and exports of other stacks."""
     match source:
         case str():
             return ":dynamodb:" in source

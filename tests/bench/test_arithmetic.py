@@ -90,7 +90,7 @@ def test_growth_shows_the_last_point_over_the_first_and_the_end() -> None:
         (READS[0], 4096, Bound(0, 1)),
         (READS[0], 4097, Bound(0, 2)),
         (Request("list_sessions", "", "GET", ""), 4097, Bound(0, 1)),
-        (Request("health", "", "GET", ""), 10, Bound(0, 0)),
+        (Request("get_health", "", "GET", ""), 10, Bound(0, 0)),
     ],
 )
 def test_a_bound_is_of_the_whole_units_of_the_bytes_kept_or_answered(

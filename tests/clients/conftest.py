@@ -1,10 +1,10 @@
-"""The API in process, for the client and for the command."""
+"""The API in process, for the client and the command."""
 
 import pytest
 
-from tests.support.way import Way
+from tests.support.in_process_transport import InProcessTransport
 
 
 @pytest.fixture
-def way() -> Way:
-    return Way()
+def transport() -> InProcessTransport:
+    return InProcessTransport()

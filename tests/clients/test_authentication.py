@@ -1,4 +1,4 @@
-"""Whose credentials are taken, and what is signed."""
+"""Which credentials are used, and what is signed."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,7 @@ SECRET = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A machine without any AWS configuration; the file of credentials that may be written."""
+    """No AWS configuration on this machine; returns the path of a credentials file to write."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_DEFAULT_REGION", "AWS_REGION"):
@@ -44,7 +44,7 @@ def test_a_profile_is_taken_with_its_region(bare: Path) -> None:
     assert SigV4.default(URL, profile="p", region="ap-south-1").region == "ap-south-1"
 
 
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_credentials_and_a_missing_region_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CredentialsError, match="no AWS credentials"):
         SigV4.default(URL)
     with pytest.raises(CredentialsError, match="nobody"):
@@ -92,7 +92,7 @@ def test_the_signature_is_botocores_of_the_very_request() -> None:
         assert request.headers["Authorization"] == given["Authorization"]
 
 
-def test_credentials_that_cannot_be_refreshed_are_told_as_such() -> None:
+def test_credentials_that_cannot_be_refreshed_are_an_error_of_their_own() -> None:
     def refresh() -> dict[str, str]:
         raise CredentialRetrievalError(provider="test", error_msg="the role is gone")
 

@@ -1,4 +1,4 @@
-"""What both clients send and read, and what they keep to themselves."""
+"""What both clients send and read, and which secrets they never show."""
 
 import logging
 from typing import Any
@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from session_store_client import AsyncClient, Bearer, Client, Retries, SigV4, errors
-from session_store_client.transport import checked_url
+from session_store_client.transport import validated_url
 from tests.support.client_answers import (
     SESSION_ID,
     TOKEN,
@@ -27,7 +27,7 @@ SECRET_KEY = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"
 
 def test_a_session_is_read_typed() -> None:
     server = Scripted(ok())
-    session = server.client().get(SESSION_ID, min_version=6)
+    session = server.client().get_session(SESSION_ID, min_version=6)
     assert (session.session_id, session.version, session.state) == (SESSION_ID, 7, {"n": 1})
     (request,) = server.requests
     assert str(request.url) == f"{URL}/sessions/{SESSION_ID}"
@@ -37,7 +37,7 @@ def test_a_session_is_read_typed() -> None:
 
 def test_members_that_a_later_api_adds_are_passed_over() -> None:
     server = Scripted(ok({"status": "ok", "region": "us-east-1"}))
-    assert server.client().health().status == "ok"
+    assert server.client().get_health().status == "ok"
 
 
 def test_a_version_is_sent_in_quotes() -> None:
@@ -46,12 +46,12 @@ def test_a_version_is_sent_in_quotes() -> None:
     assert server.requests[0].headers["if-match"] == '"7"'
 
 
-def test_whom_a_client_acts_for_is_its_own() -> None:
+def test_each_client_acts_for_its_own_subject() -> None:
     server = Scripted(ok(), ok(), ok())
     client = server.client()
     alice, bob = client.acting_for("alice"), client.acting_for("bob")
     for each in (client, alice, bob):
-        each.get(SESSION_ID)
+        each.get_session(SESSION_ID)
     assert [request.headers.get("session-subject") for request in server.requests] == [None, "alice", "bob"]
 
 
@@ -65,9 +65,9 @@ def test_a_subject_that_the_store_would_refuse_is_refused_before_it_is_sent(subj
 def test_no_id_makes_the_path_another_operations(session_id: str) -> None:
     server = Scripted()
     with pytest.raises(ValueError, match="session id"):
-        server.client().delete(session_id)
+        server.client().delete_session(session_id)
     with pytest.raises(ValueError, match="tool call id"):
-        server.client().tool_call(SESSION_ID, session_id)
+        server.client().get_tool_call(SESSION_ID, session_id)
     assert server.requests == []
 
 
@@ -75,7 +75,7 @@ def test_no_id_makes_the_path_another_operations(session_id: str) -> None:
 def test_any_id_is_one_segment_of_the_path(tool_call_id: str) -> None:
     server = Scripted(problem(404, "not-found"))
     with pytest.raises(errors.NotFoundError):
-        server.client().tool_call(SESSION_ID, tool_call_id)
+        server.client().get_tool_call(SESSION_ID, tool_call_id)
     path = server.requests[0].url.raw_path.decode()
     prefix, _, last = path.rpartition("/")
     assert prefix == f"/v1/sessions/{SESSION_ID}/tool-calls"
@@ -85,10 +85,10 @@ def test_any_id_is_one_segment_of_the_path(tool_call_id: str) -> None:
 def test_a_list_is_read_page_by_page_as_far_as_it_is_asked_for() -> None:
     second = {**MESSAGE, "messageId": "m2"}
     server = Scripted(page([MESSAGE], "c+1="), page([], "c2"), page([second], None))
-    found = server.client().messages(SESSION_ID, order="desc", limit=1)
-    assert next(found).message_id == "m1"
+    messages = server.client().list_messages(SESSION_ID, order="desc", limit=1)
+    assert next(messages).message_id == "m1"
     assert len(server.requests) == 1
-    assert [each.message_id for each in found] == ["m2"]
+    assert [each.message_id for each in messages] == ["m2"]
     asked = [dict(request.url.params) for request in server.requests]
     assert asked == [
         {"order": "desc", "limit": "1"},
@@ -107,23 +107,23 @@ def test_a_problem_is_an_exception_with_its_facts() -> None:
     assert str(error) == "No. (version-conflict, request req-1)"
 
 
-def test_an_answer_that_is_none_of_the_apis_is_told_as_such() -> None:
+def test_a_response_outside_the_contract_is_unreadable() -> None:
     for answer in (ok({"other": 1}), ok([1]), ok("x", status=302), ok({}, status=404)):
         with pytest.raises(errors.UnreadableAnswerError):
-            Scripted(answer).client().get(SESSION_ID)
+            Scripted(answer).client().get_session(SESSION_ID)
 
 
 @pytest.mark.parametrize("url", ["http://api.example.com", "ftp://x", "x", "https://u:p@x", "https://x?a=b"])
-def test_nothing_is_sent_where_others_could_read_it(url: str) -> None:
+def test_a_url_without_tls_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="https"):
         Client(url, Bearer(TOKEN))
 
 
-def test_this_machine_may_be_reached_without_tls() -> None:
-    assert checked_url("http://127.0.0.1:4566/v1/") == "http://127.0.0.1:4566/v1"
+def test_loopback_may_be_reached_without_tls() -> None:
+    assert validated_url("http://127.0.0.1:4566/v1/") == "http://127.0.0.1:4566/v1"
 
 
-def test_this_machine_is_reached_directly_whatever_proxies_are_configured(
+def test_loopback_is_reached_without_the_configured_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://192.0.2.1:1")
@@ -136,7 +136,9 @@ def test_a_token_provider_is_asked_at_each_attempt() -> None:
     tokens = iter(["first", "second"])
     server = Scripted(lost(), ok())
     transport = httpx.MockTransport(server)
-    Client(URL, Bearer(lambda: next(tokens)), transport=transport, retries=Retries(pause=0)).get(SESSION_ID)
+    Client(
+        URL, Bearer(lambda: next(tokens)), transport=transport, retries=Retries(pause_seconds=0)
+    ).get_session(SESSION_ID)
     sent = [request.headers["authorization"] for request in server.requests]
     assert sent == ["Bearer first", "Bearer second"]
 
@@ -147,14 +149,14 @@ def test_a_token_provider_is_asked_at_each_attempt() -> None:
 def test_neither_repr_nor_log_nor_error_shows_a_secret(
     authentication: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    # What botocore tells in DEBUG is its own; docs/client.md warns of it.
+    # botocore's own DEBUG log shows signatures; docs/client.md warns of it.
     caplog.set_level(logging.INFO, logger="botocore")
     caplog.set_level(logging.DEBUG)
     server = Scripted(lost(), problem(401, "unauthenticated"))
-    options = {"retries": Retries(pause=0), "transport": httpx.MockTransport(server)}
+    options = {"retries": Retries(pause_seconds=0), "transport": httpx.MockTransport(server)}
     client = Client(URL, authentication, **options)  # type: ignore[arg-type] # as given
     with pytest.raises(errors.UnauthenticatedError) as raised:
-        client.get(SESSION_ID)
+        client.get_session(SESSION_ID)
     assert "again in" in caplog.text
     assert server.requests[0].headers["authorization"]
     shown = f"{client!r} {raised.value!r} {raised.value} {raised.value.facts} {caplog.text}"
@@ -166,7 +168,7 @@ def test_a_token_that_no_header_can_hold_is_not_shown_by_the_refusal() -> None:
     for token in (f"{TOKEN}\nx: y", f"{TOKEN} ", ""):
         client = Client(URL, Bearer(token), transport=httpx.MockTransport(Scripted()))
         with pytest.raises(errors.CredentialsError) as raised:
-            client.get(SESSION_ID)
+            client.get_session(SESSION_ID)
         assert TOKEN not in str(raised.value)
 
 
@@ -176,18 +178,18 @@ def test_the_awaited_client_sends_and_reads_the_same() -> None:
 
     server, other = events(), events()
     client = server.client()
-    told: list[Any] = [client.get(SESSION_ID), list(client.messages(SESSION_ID))]
-    client.delete(SESSION_ID)
+    expected: list[Any] = [client.get_session(SESSION_ID), list(client.list_messages(SESSION_ID))]
+    client.delete_session(SESSION_ID)
 
     async def awaited() -> list[Any]:
-        options: dict[str, Any] = {"retries": Retries(pause=0)}
+        options: dict[str, Any] = {"retries": Retries(pause_seconds=0)}
         async with AsyncClient(URL, Bearer(TOKEN), transport=httpx.MockTransport(other), **options) as each:
-            session = await each.get(SESSION_ID)
-            messages = [message async for message in each.messages(SESSION_ID)]
-            await each.delete(SESSION_ID)
+            session = await each.get_session(SESSION_ID)
+            messages = [message async for message in each.list_messages(SESSION_ID)]
+            await each.delete_session(SESSION_ID)
             return [session, messages]
 
-    assert anyio.run(awaited) == told
+    assert anyio.run(awaited) == expected
     assert [(each.method, each.url, each.headers) for each in server.requests] == [
         (each.method, each.url, each.headers) for each in other.requests
     ]
@@ -195,17 +197,17 @@ def test_the_awaited_client_sends_and_reads_the_same() -> None:
 
 def test_the_awaited_client_does_not_wait_for_credentials_in_the_event_loop() -> None:
     async def run() -> list[str]:
-        seen: list[str] = []
+        calls: list[str] = []
 
         def token() -> str:
             # Only a thread beside the loop can call into it.
-            anyio.from_thread.run_sync(seen.append, "loop is free")
+            anyio.from_thread.run_sync(calls.append, "loop is free")
             return TOKEN
 
         transport = httpx.MockTransport(Scripted(ok()))
         async with AsyncClient(URL, Bearer(token), transport=transport) as client:
-            await client.acting_for("alice").get(SESSION_ID)
-        return seen
+            await client.acting_for("alice").get_session(SESSION_ID)
+        return calls
 
     assert anyio.run(run) == ["loop is free"]
 

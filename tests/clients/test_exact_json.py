@@ -1,4 +1,4 @@
-"""What goes through the client comes back equal, or is refused where it begins."""
+"""A value sent through the client comes back equal, or is refused before it is sent."""
 
 import json
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 
 def exactly(value: Any) -> Any:
-    """Every float and ``Decimal`` as the number that it is written as."""
+    """Convert every float and ``Decimal`` to the exact number it is written as."""
     if isinstance(value, list):
         return [exactly(each) for each in value]
     if isinstance(value, dict):
@@ -77,7 +77,7 @@ def test_with_decimals_every_fraction_is_one() -> None:
         ({"a": {1: 2}}, "$.a"),
     ],
 )
-def test_what_is_no_json_is_refused_with_its_path(value: object, path: str) -> None:
+def test_a_value_that_is_no_json_is_refused_with_its_path(value: object, path: str) -> None:
     with pytest.raises(ValueError, match="JSON") as raised:
         encode(value)
     assert f"(at {path})" in str(raised.value)

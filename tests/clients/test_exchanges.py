@@ -1,92 +1,45 @@
-"""When a call is sent again: never so that it is done twice, never in vain, never without an end."""
+"""Retries: no call takes effect twice, and none is retried in vain."""
 
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from session_store_client import (
     CredentialsError,
-    child_calls,
-    claim_calls,
     errors,
-    operator_calls,
-    session_calls,
+    tool_call_calls,
 )
-from session_store_client.calls import Call, Repeat
-from session_store_client.exchanges import Event, Retries
-from tests.support.client_answers import SESSION, SESSION_ID, Played, lost, ok, problem, setting
-
-GET = session_calls.get_session(SESSION_ID)
-CREATE = session_calls.create_session()
-CHANGE = session_calls.change_state(SESSION_ID, increment={"n": 1})
-REPLACE = session_calls.replace_state(SESSION_ID, {"a": 1}, version=3)
-MOVE = session_calls.move_session(SESSION_ID, "active")
-TOUCH = session_calls.touch_session(SESSION_ID)
-DELETE = session_calls.delete_session(SESSION_ID)
-APPEND = child_calls.append_messages(SESSION_ID, ["hello"])
-RECORD = child_calls.record_tool_call(SESSION_ID, "c1", tool_name="t", input=None, duration_ms=1)
-BEGIN = claim_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
-BEAT = claim_calls.extend_tool_call(SESSION_ID, "c1", fence=1, lease_seconds=60)
-COMPLETE = claim_calls.complete_tool_call(SESSION_ID, "c1", fence=1, output=None)
-DRAIN = operator_calls.drain_sessions(within_seconds=60)
-REDRIVE = operator_calls.redrive_dead_letters()
-
-WRITES: list[Call[Any]] = [
-    CREATE,
-    CHANGE,
-    REPLACE,
-    MOVE,
-    DELETE,
+from session_store_client.calls import Call
+from session_store_client.exchanges import StepResult
+from tests.clients.exchange_samples import (
     APPEND,
-    RECORD,
     BEGIN,
+    CHANGE,
     COMPLETE,
+    CREATE,
+    DELETE,
+    DOUBTFUL,
     DRAIN,
+    EVERY,
+    GET,
+    MOVE,
+    NOT_DONE,
+    RECORD,
     REDRIVE,
-]
-EVERY: list[Call[Any]] = [GET, TOUCH, BEAT, *WRITES]
-REPEATED = [call for call in EVERY if call.repeat is not Repeat.NEVER]
-NOT_DONE = [problem(503, "throttled", wait=1), problem(429, "throttled", wait=1), lost(sent=False)]
-DOUBTFUL = [lost(), problem(500, "internal"), problem(504, "internal"), problem(503, "outcome-unknown")]
-
-
-def named(value: object) -> str:
-    return f"{value.method} {value.path.rpartition('/')[2]}" if isinstance(value, Call) else str(value)[:40]
-
-
-def success(call: Call[Any]) -> Event:
-    if call.method == "DELETE":
-        return ok(None, status=204)
-    record = {
-        "toolCallId": "c1",
-        "toolName": "t",
-        "status": "completed",
-        "input": None,
-        "output": None,
-        "error": None,
-        "startedAt": "2026-11-30T08:30:00.123Z",
-        "completedAt": None,
-        "durationMs": 1,
-        "fence": 1,
-        "leaseUntil": None,
-    }
-    bodies: dict[str, object] = {
-        "AppendedMessages": {"items": []},
-        "ToolCall": record,
-        "BegunToolCall": {**record, "downstreamToken": "t"},
-        "FinishedToolCall": {**record, "session": None, "tasks": []},
-        "OpenCall": {**record, "status": "in_progress", "leaseUntil": "z", "retrySafe": False},
-        "Drained": {"moved": 1, "skipped": 0, "more": False},
-        "Redriven": {"items": [], "more": False},
-    }
-    return ok(bodies.get(call.answer.__name__, SESSION))
+    REFUSALS,
+    REPEATED,
+    REPLACE,
+    TOUCH,
+    WRITES,
+    named,
+    success,
+)
+from tests.support.client_answers import SESSION_ID, Played, lost, problem
 
 
 @pytest.mark.parametrize("call", EVERY, ids=named)
 @pytest.mark.parametrize("refusal", NOT_DONE, ids=named)
-def test_what_was_not_done_is_sent_again(call: Call[Any], refusal: Event) -> None:
+def test_an_attempt_without_effect_is_retried(call: Call[Any], refusal: StepResult) -> None:
     played = Played(events=[refusal, success(call)])
     played.run(call)
     assert len(played.attempts) == 2
@@ -94,7 +47,9 @@ def test_what_was_not_done_is_sent_again(call: Call[Any], refusal: Event) -> Non
 
 @pytest.mark.parametrize("call", REPEATED, ids=named)
 @pytest.mark.parametrize("loss", DOUBTFUL, ids=named)
-def test_what_may_be_done_is_sent_again_where_that_is_safe(call: Call[Any], loss: Event) -> None:
+def test_an_attempt_that_may_have_taken_effect_is_retried_if_that_is_safe(
+    call: Call[Any], loss: StepResult
+) -> None:
     played = Played(events=[loss, success(call)])
     played.run(call)
     assert played.attempts[0] == played.attempts[1]
@@ -102,8 +57,8 @@ def test_what_may_be_done_is_sent_again_where_that_is_safe(call: Call[Any], loss
 
 @pytest.mark.parametrize("call", [DRAIN, REDRIVE], ids=named)
 @pytest.mark.parametrize("loss", DOUBTFUL, ids=named)
-def test_what_may_be_done_is_not_sent_again_where_its_answer_would_be_another(
-    call: Call[Any], loss: Event
+def test_an_attempt_that_may_have_taken_effect_is_not_retried_if_the_answer_would_differ(
+    call: Call[Any], loss: StepResult
 ) -> None:
     played = Played(events=[loss])
     with pytest.raises(errors.OutcomeUnknownError):
@@ -124,7 +79,7 @@ def test_every_attempt_of_a_call_has_one_key_and_every_call_its_own(call: Call[A
 
 
 @pytest.mark.parametrize("call", EVERY, ids=named)
-def test_only_what_takes_a_key_has_one(call: Call[Any]) -> None:
+def test_only_keyed_calls_send_a_key(call: Call[Any]) -> None:
     played = Played(events=[success(call)])
     played.run(call)
     assert ("idempotency-key" in played.attempts[0].headers) == (call in (CREATE, CHANGE))
@@ -137,12 +92,12 @@ def test_a_message_has_one_id_at_every_attempt() -> None:
     assert played.attempts[0].body == played.attempts[1].body
 
 
-def test_a_session_that_a_lost_delete_has_deleted_is_deleted() -> None:
+def test_not_found_after_a_lost_delete_is_a_success() -> None:
     assert Played(events=[lost(), problem(404, "session-not-found")]).run(DELETE) is None
 
 
 def test_a_session_that_was_not_there_is_not_deleted() -> None:
-    before: list[list[Event | Exception]] = [[], [lost(sent=False)]]
+    before: list[list[StepResult | Exception]] = [[], [lost(sent=False)]]
     for events in before:
         with pytest.raises(errors.SessionNotFoundError):
             Played(events=[*events, problem(404, "session-not-found")]).run(DELETE)
@@ -153,25 +108,11 @@ def test_a_path_that_is_not_there_does_not_tell_that_a_session_is_gone() -> None
         Played(events=[lost(), problem(404, "not-found")]).run(DELETE)
 
 
-REFUSALS = {
-    "version-conflict": (412, errors.VersionConflictError),
-    "session-closed": (409, errors.SessionClosedError),
-    "invalid-transition": (409, errors.InvalidTransitionError),
-    "already-decided": (409, errors.AlreadyDecidedError),
-    "fenced": (409, errors.FencedError),
-    "session-not-found": (404, errors.SessionNotFoundError),
-    "idempotency-mismatch": (422, errors.IdempotencyMismatchError),
-    "forbidden": (403, errors.ForbiddenError),
-    "unauthenticated": (401, errors.UnauthenticatedError),
-    "invalid-request": (400, errors.InvalidRequestError),
-}
-
-
 RECOGNISED = set(REFUSALS) - {"forbidden", "unauthenticated", "invalid-request"}
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "conclusive"),
     [
         (CHANGE, RECOGNISED),
         (COMPLETE, RECOGNISED),
@@ -185,21 +126,21 @@ RECOGNISED = set(REFUSALS) - {"forbidden", "unauthenticated", "invalid-request"}
     ids=named,
 )
 @pytest.mark.parametrize("slug", REFUSALS)
-def test_after_a_lost_answer_a_refusal_is_told_only_if_it_tells_of_the_lost_one_too(
-    call: Call[Any], told: set[str], slug: str
+def test_after_a_lost_response_a_refusal_is_raised_only_if_it_holds_for_the_lost_attempt_too(
+    call: Call[Any], conclusive: set[str], slug: str
 ) -> None:
     status, kind = REFUSALS[slug]
     if call is DELETE and slug == "session-not-found":
         return
-    with pytest.raises(kind if slug in told else errors.OutcomeUnknownError) as raised:
+    with pytest.raises(kind if slug in conclusive else errors.OutcomeUnknownError) as raised:
         Played(events=[lost(), problem(status, slug, currentVersion=9)]).run(call)
     assert (raised.value.status, raised.value.facts["currentVersion"]) == (status, 9)
-    assert slug in told or isinstance(raised.value.__cause__, kind)
+    assert slug in conclusive or isinstance(raised.value.__cause__, kind)
 
 
 @pytest.mark.parametrize("call", EVERY, ids=named)
 @pytest.mark.parametrize("slug", REFUSALS)
-def test_a_refusal_alone_is_told_and_not_sent_again(call: Call[Any], slug: str) -> None:
+def test_a_refusal_is_raised_and_not_retried(call: Call[Any], slug: str) -> None:
     status, kind = REFUSALS[slug]
     played = Played(events=[problem(status, slug)])
     with pytest.raises(kind):
@@ -208,26 +149,26 @@ def test_a_refusal_alone_is_told_and_not_sent_again(call: Call[Any], slug: str) 
 
 
 @pytest.mark.parametrize("call", WRITES, ids=named)
-def test_credentials_that_fail_do_not_hide_a_lost_answer(call: Call[Any]) -> None:
+def test_failing_credentials_do_not_hide_a_lost_response(call: Call[Any]) -> None:
     with pytest.raises(CredentialsError):
         Played(events=[CredentialsError("expired")]).run(call)
     with pytest.raises(errors.OutcomeUnknownError):
         Played(events=[lost(), CredentialsError("expired")]).run(call)
 
 
-def test_throttling_to_the_end_tells_that_nothing_was_done() -> None:
+def test_throttling_of_every_attempt_means_no_effect() -> None:
     played = Played(events=[problem(503, "throttled")] * 5)
     with pytest.raises(errors.ThrottledError):
         played.run(CHANGE)
     assert len(played.attempts) == 5
 
 
-def test_throttling_after_a_lost_answer_tells_that_nothing_is_known() -> None:
+def test_throttling_after_a_lost_response_leaves_the_outcome_unknown() -> None:
     with pytest.raises(errors.OutcomeUnknownError):
         Played(events=[lost(), *[problem(503, "throttled")] * 4]).run(CHANGE)
 
 
-def test_a_read_that_is_never_answered_is_no_unknown_outcome() -> None:
+def test_a_read_without_a_response_is_no_unknown_outcome() -> None:
     with pytest.raises(errors.UnreachableError):
         Played(events=[lost()] * 5).run(GET)
     with pytest.raises(errors.ServerError):
@@ -254,72 +195,8 @@ def test_the_same_words_tell_of_a_call_and_of_the_work_behind_it_by_their_status
 
 
 def test_an_attempt_has_one_name_however_often_it_is_sent_and_another_call_another() -> None:
-    other = claim_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
+    other = tool_call_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
     played = Played(events=[lost(), success(BEGIN)])
     played.run(BEGIN)
     assert played.attempts[0].body == played.attempts[1].body
     assert BEGIN.body != other.body
-
-
-def test_a_pause_is_jitter_up_to_a_doubling_bound_after_what_was_asked_for() -> None:
-    events = [problem(503, "throttled", wait=2), *[problem(503, "throttled")] * 3, ok()]
-    most = Played(events=events, setting=setting(retries=Retries(pause=0.5, longest_pause=1.5)))
-    most.run(GET)
-    assert most.pauses == [2.5, 1.0, 1.5, 1.5]
-    least = Played(events=events, jitter=lambda low, _: low)
-    least.run(GET)
-    assert least.pauses == [2.0, 0.0, 0.0, 0.0]
-
-
-def test_no_pause_passes_the_deadline() -> None:
-    played = Played(events=[problem(429, "throttled", wait=61)])
-    with pytest.raises(errors.ThrottledError):
-        played.run(GET)
-    assert played.pauses == []
-
-
-def test_an_attempt_may_take_what_is_left_of_the_deadline() -> None:
-    retries = Retries(attempt=30, deadline=40, pause=0)
-    played = Played(events=[lost(), lost()], setting=setting(retries=retries), attempt_seconds=30)
-    with pytest.raises(errors.UnreachableError):
-        played.run(GET)
-    assert [attempt.timeout for attempt in played.attempts] == [30, 10]
-
-
-ALL_EVENTS = st.sampled_from(
-    [*NOT_DONE, *DOUBTFUL, *(problem(status, slug) for slug, (status, _) in REFUSALS.items())]
-)
-
-
-@given(
-    call=st.sampled_from(EVERY),
-    failures=st.lists(ALL_EVENTS, max_size=7),
-    seconds=st.floats(0, 40),
-    attempts=st.integers(1, 6),
-)
-def test_whatever_fails_a_call_ends_in_time_and_says_what_is_known(
-    call: Call[Any], failures: list[Event], seconds: float, attempts: int
-) -> None:
-    retries = Retries(attempts=attempts)
-    events = [*failures, success(call)]
-    played = Played(events=events, setting=setting(retries=retries), attempt_seconds=seconds)
-    try:
-        played.run(call)
-        outcome: object = None
-    except errors.SessionStoreError as error:
-        outcome = error
-    met = failures[: len(played.attempts)]
-    assert len(played.attempts) <= attempts
-    assert played.now <= retries.deadline
-    assert all(attempt.body == played.attempts[0].body for attempt in played.attempts)
-    assert all(attempt.headers == played.attempts[0].headers for attempt in played.attempts)
-    doubted = [event for event in met if event in DOUBTFUL]
-    if call.repeat is Repeat.NEVER and doubted:
-        assert met.index(doubted[0]) == len(played.attempts) - 1
-    if call in WRITES and doubted and call.repeat is not Repeat.RECOGNISED:
-        allowed = (errors.OutcomeUnknownError, errors.SessionNotFoundError, errors.VersionConflictError)
-        # What is known by its ids is known to be another.
-        by_ids = (errors.IdempotencyMismatchError,) if call.repeat is Repeat.ADDED else ()
-        assert outcome is None or isinstance(outcome, (*allowed, *by_ids))
-    if not doubted:
-        assert not isinstance(outcome, errors.OutcomeUnknownError)

@@ -10,25 +10,25 @@ import pytest
 
 import session_store_client
 from session_store_client import Bearer, Client, errors
+from tests.support.in_process_transport import API, InProcessTransport
 from tests.support.payments import Payments
-from tests.support.way import API, Way
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def client(way: Way) -> Client:
-    return Client(API, Bearer("t"), subject="alice", transport=httpx.MockTransport(way))
+def client(transport: InProcessTransport) -> Client:
+    return Client(API, Bearer("t"), subject="alice", transport=httpx.MockTransport(transport))
 
 
 @pytest.fixture(autouse=True)
-def _on_this_api(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+def _on_this_api(transport: InProcessTransport, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client that an example makes calls the API in process, wherever the example says that it is."""
 
     class Here(Client):
         def __init__(self, url: str) -> None:
             assert url.endswith(".execute-api.us-east-1.amazonaws.com/v1")
-            super().__init__(API, Bearer("t"), subject="alice", transport=httpx.MockTransport(way))
+            super().__init__(API, Bearer("t"), subject="alice", transport=httpx.MockTransport(transport))
 
     monkeypatch.setattr(session_store_client, "Client", Here)
 
@@ -44,12 +44,12 @@ def test_the_tool_of_the_readme_charges_once(client: Client, tmp_path: Path) -> 
     run("README.md", payments=payments)
     (charged,) = payments.charges()
     assert charged["cents"] == 1990
-    (session,) = client.sessions()
-    assert client.get(session.session_id).state == {"goal": "book a trip", "charges": 1}
+    (session,) = client.list_sessions()
+    assert client.get_session(session.session_id).state == {"goal": "book a trip", "charges": 1}
 
 
 def test_a_worker_of_the_readme_that_dies_leaves_a_call_that_is_not_run_again(
-    client: Client, way: Way, tmp_path: Path
+    client: Client, transport: InProcessTransport, tmp_path: Path
 ) -> None:
     class DeadError(BaseException):
         pass
@@ -62,8 +62,8 @@ def test_a_worker_of_the_readme_that_dies_leaves_a_call_that_is_not_run_again(
     payments = Deadly(books=tmp_path / "books.jsonl")
     with pytest.raises(DeadError):
         run("README.md", payments=payments)
-    (session,) = client.sessions()
-    (call,) = client.recovery(session.session_id).in_flight
+    (session,) = client.list_sessions()
+    (call,) = client.get_recovery(session.session_id).in_flight
     begin = partial(
         client.begin_tool_call,
         session.session_id,
@@ -71,7 +71,7 @@ def test_a_worker_of_the_readme_that_dies_leaves_a_call_that_is_not_run_again(
         tool_name="charge",
         input={"order": 7, "cents": 1990},
     )
-    way.api.world.clock.pass_(70)
+    transport.api.world.clock.pass_(70)
     with pytest.raises(errors.UnreconciledError):
         begin()
     (receipt,) = payments.charges()

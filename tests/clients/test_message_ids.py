@@ -1,4 +1,4 @@
-"""Ids that the store takes, in the order that they were minted in."""
+"""Ids are accepted by the store and sort in the order of minting."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ def test_the_store_takes_them_and_reads_their_time() -> None:
     assert abs(message_time(minted) - time.time() * 1000) < 60_000
 
 
-def test_they_rise_strictly_also_between_threads() -> None:
+def test_ids_rise_strictly_also_across_threads() -> None:
     ids = MessageIds()
     with ThreadPoolExecutor(8) as pool:
         parts = list(pool.map(lambda _: [ids.mint() for _ in range(500)], range(8)))

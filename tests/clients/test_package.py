@@ -1,4 +1,4 @@
-"""What is installed: the client with its command and types, the library, and nothing that deploys."""
+"""The wheel has the client with its command and types, and the library, but no function."""
 
 import re
 import subprocess
@@ -29,7 +29,7 @@ def test_the_wheel_holds_the_client_and_the_library_alone(wheel: zipfile.ZipFile
     assert not [name for name in wheel.namelist() if name.endswith(".pyc")]
 
 
-def test_the_client_tells_type_checkers_that_it_is_typed(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_is_marked_as_typed(wheel: zipfile.ZipFile) -> None:
     assert "session_store_client/py.typed" in wheel.namelist()
     assert "session_store/py.typed" in wheel.namelist()
 
@@ -39,7 +39,7 @@ def test_the_command_is_installed(wheel: zipfile.ZipFile) -> None:
     assert "sessions = session_store_client.cli.command:main" in wheel.read(entries).decode()
 
 
-def test_what_it_needs_is_little(wheel: zipfile.ZipFile) -> None:
+def test_the_dependencies_are_few(wheel: zipfile.ZipFile) -> None:
     (metadata,) = (name for name in wheel.namelist() if name.endswith("METADATA"))
     needs = [
         line.removeprefix("Requires-Dist: ")
@@ -62,7 +62,13 @@ def test_the_client_alone_loads_neither_the_store_nor_botocore() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_what_deploys_does_not_hold_the_client() -> None:
+def test_the_functions_assets_do_not_contain_the_client() -> None:
     assert not list((ROOT / "lambdas").glob("session_store_client*"))
     for lock in (ROOT / "lambdas").rglob("requirements.txt"):
         assert "httpx" not in lock.read_text()
+
+
+def test_the_command_runs_as_a_module_too() -> None:
+    command = [sys.executable, "-m", "session_store_client", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.startswith("usage: sessions ")

@@ -1,18 +1,18 @@
-"""What failures on the way mean, and how long each attempt may take."""
+"""What transport failures mean, and how long each attempt may take."""
 
 import httpx
 import pytest
 
 from session_store_client import Bearer, Client, OutcomeUnknownError, Retries
-from session_store_client.problems import LONGEST_WAIT, Received, retry_after
+from session_store_client.problems import MAX_RETRY_AFTER_SECONDS, HttpResponse, retry_after_seconds
 from tests.support.client_answers import TOKEN, URL, Scripted, ok, page
-from tests.support.way import API, Way
+from tests.support.in_process_transport import API, InProcessTransport
 
 DRAINED = {"moved": 1, "skipped": 0, "more": False}
 
 
 def failing_once(error: httpx.RequestError) -> Client:
-    """Its first attempt fails so; a call that may not be repeated shows what that is taken for."""
+    """Return a client whose first attempt fails with ``error`` and whose second succeeds."""
     server = Scripted(ok(DRAINED))
     errors = iter([error])
 
@@ -21,14 +21,14 @@ def failing_once(error: httpx.RequestError) -> Client:
             raise each
         return server(request)
 
-    return Client(URL, Bearer(TOKEN), transport=httpx.MockTransport(answer), retries=Retries(pause=0))
+    return Client(URL, Bearer(TOKEN), transport=httpx.MockTransport(answer), retries=Retries(pause_seconds=0))
 
 
 @pytest.mark.parametrize(
     "kind", [httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError]
 )
-def test_what_never_left_is_sent_again(kind: type[httpx.RequestError]) -> None:
-    assert failing_once(kind("no way")).drain(within_seconds=60).moved == 1
+def test_a_request_that_was_never_sent_is_retried(kind: type[httpx.RequestError]) -> None:
+    assert failing_once(kind("no transport")).drain_sessions(within_seconds=60).moved == 1
 
 
 @pytest.mark.parametrize(
@@ -42,26 +42,33 @@ def test_what_never_left_is_sent_again(kind: type[httpx.RequestError]) -> None:
         httpx.DecodingError,
     ],
 )
-def test_what_may_have_left_may_have_been_done(kind: type[httpx.RequestError]) -> None:
+def test_a_request_that_may_have_been_sent_leaves_the_outcome_unknown(kind: type[httpx.RequestError]) -> None:
     with pytest.raises(OutcomeUnknownError):
-        failing_once(kind("lost")).drain(within_seconds=60)
+        failing_once(kind("lost")).drain_sessions(within_seconds=60)
 
 
 def test_an_attempt_waits_no_longer_than_it_may() -> None:
     server = Scripted(page([], None))
-    list(server.client(retries=Retries(attempt=7, deadline=60)).sessions())
+    list(server.client(retries=Retries(attempt_seconds=7, deadline_seconds=60)).list_sessions())
     assert server.requests[0].extensions["timeout"]["read"] == pytest.approx(7)
 
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("3", 3), ("0", 0), ("", 0), ("-1", 0), ("Wed, 21 Oct 2026 07:28:00 GMT", 0), ("9" * 400, LONGEST_WAIT)],
+    [
+        ("3", 3),
+        ("0", 0),
+        ("", 0),
+        ("-1", 0),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", 0),
+        ("9" * 400, MAX_RETRY_AFTER_SECONDS),
+    ],
 )
-def test_whatever_is_sent_as_retry_after_is_seconds_to_wait(text: str, seconds: float) -> None:
-    assert retry_after(Received(status=503, headers={"retry-after": text}, body=b"")) == seconds
+def test_retry_after_is_read_as_seconds_whatever_its_form(text: str, seconds: float) -> None:
+    assert retry_after_seconds(HttpResponse(status=503, headers={"retry-after": text}, body=b"")) == seconds
 
 
-def test_more_than_a_page_is_asked_for_by_pages(way: Way) -> None:
-    client = Client(API, Bearer(TOKEN), subject="alice", transport=httpx.MockTransport(way))
-    made = {client.create().session_id for _ in range(101)}
-    assert {each.session_id for each in client.sessions(limit=100)} == made
+def test_more_than_a_page_is_asked_for_by_pages(transport: InProcessTransport) -> None:
+    client = Client(API, Bearer(TOKEN), subject="alice", transport=httpx.MockTransport(transport))
+    created = {client.create_session().session_id for _ in range(101)}
+    assert {each.session_id for each in client.list_sessions(limit=100)} == created

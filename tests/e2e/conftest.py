@@ -9,7 +9,7 @@ from tests.support.calls import Acting, new_subject
 from tests.support.client_calls import client_of
 from tests.support.emulator import LiveStack
 from tests.support.idle import IdleSession
-from tests.support.lossy_way import LossyWay, lossy_way
+from tests.support.lossy_proxy import LossyProxy, lossy_proxy
 from tests.support.raw_table import RawTable, audit_table, session_table
 
 
@@ -30,16 +30,16 @@ def raw_audit(deployed: LiveStack) -> RawTable:
 
 
 @pytest.fixture(scope="session")
-def way(deployed: LiveStack) -> Iterator[LossyWay]:
-    with lossy_way(deployed.deployed.api_url) as way:
-        yield way
+def proxy(deployed: LiveStack) -> Iterator[LossyProxy]:
+    with lossy_proxy(deployed.deployed.api_url) as proxy:
+        yield proxy
 
 
 @pytest.fixture
-def lossy(deployed: LiveStack, way: LossyWay) -> Iterator[Client]:
-    """A client whose answers can be lost on that way."""
-    way.forwarded.clear()
-    with client_of(deployed, "tenant-a", url=way.url) as client:
+def lossy(deployed: LiveStack, proxy: LossyProxy) -> Iterator[Client]:
+    """A client behind the proxy that loses responses."""
+    proxy.forwarded.clear()
+    with client_of(deployed, "tenant-a", url=proxy.url) as client:
         yield client
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 
 from local.credentials import REGION
-from local.ear import Ear, HeardEvent, listening
 from local.emulator import ACCOUNT
+from local.event_listener import BusEvent, EventListener, listening
 from session_store.domain.credential import secret_name
 from session_store.domain.differences import Difference, Operation
 from session_store.domain.json_values import JsonValue, canonical, digest
@@ -52,9 +52,9 @@ def stack(deployed: LiveStack) -> Iterator[LiveStack]:
 
 
 @pytest.fixture
-def ear(stack: LiveStack) -> Iterator[Ear]:
-    with listening(stack.emulator, bus=stack.deployed.event_bus_name) as ear:
-        yield ear
+def listener(stack: LiveStack) -> Iterator[EventListener]:
+    with listening(stack.emulator, bus=stack.deployed.event_bus_name) as listener:
+        yield listener
 
 
 def trail(api: Acting, session_id: str, *, count: int) -> list[dict[str, Any]]:
@@ -236,7 +236,7 @@ def with_children(api: Acting) -> str:
     return session_id
 
 
-def assert_all_gone(raw: RawTable, row: Item, events: Sequence[HeardEvent], *, reason: str) -> None:
+def assert_all_gone(raw: RawTable, row: Item, events: Sequence[BusEvent], *, reason: str) -> None:
     """Nothing is left in the table, and the summary says so, as the event does."""
     (event,) = events
     assert event.name == "SessionEnded"
@@ -248,7 +248,7 @@ def assert_all_gone(raw: RawTable, row: Item, events: Sequence[HeardEvent], *, r
 
 
 def test_a_session_that_expires_is_swept_audited_and_cleaned_up(
-    api: Acting, raw: RawTable, raw_audit: RawTable, ear: Ear
+    api: Acting, raw: RawTable, raw_audit: RawTable, listener: EventListener
 ) -> None:
     session_id = with_children(api)
     raw.end_at(session_id, int(time.time()) - 2)
@@ -260,11 +260,11 @@ def test_a_session_that_expires_is_swept_audited_and_cleaned_up(
     removed = audit_entry_from(expired).changes
     assert {each.operation for each in removed} == {Operation.REMOVED}
     assert Difference(operation=Operation.REMOVED, path="/status", old="active") in removed
-    assert_all_gone(raw, told_of["SessionEnded"], ear.hear_of(session_id), reason="expired")
+    assert_all_gone(raw, told_of["SessionEnded"], listener.wait_for_session(session_id), reason="expired")
 
 
 def test_a_session_that_is_deleted_is_audited_and_cleaned_up(
-    api: Acting, raw: RawTable, raw_audit: RawTable, ear: Ear
+    api: Acting, raw: RawTable, raw_audit: RawTable, listener: EventListener
 ) -> None:
     session_id = with_children(api)
     assert api.call("DELETE", f"/sessions/{session_id}").status == 204
@@ -275,7 +275,7 @@ def test_a_session_that_is_deleted_is_audited_and_cleaned_up(
     deleted = told_of["SessionDeleted"]
     assert deleted[Attribute.ACTOR]["S"] == f"{TENANT} {api.subject}"
     assert re.fullmatch(REQUEST_ID, deleted[Attribute.REQUEST_ID]["S"])
-    assert_all_gone(raw, told_of["SessionEnded"], ear.hear_of(session_id), reason="deleted")
+    assert_all_gone(raw, told_of["SessionEnded"], listener.wait_for_session(session_id), reason="deleted")
     assert_problem(api.call("GET", f"/sessions/{session_id}/audit"), 404, "session-not-found")
 
 

@@ -17,7 +17,7 @@ from session_store_client.cli.command import main
 from tests.support.calls import new_subject
 from tests.support.client_calls import client_of
 from tests.support.emulator import LiveStack
-from tests.support.lossy_way import LossyWay
+from tests.support.lossy_proxy import LossyProxy
 
 
 @pytest.fixture
@@ -28,52 +28,52 @@ def client(deployed: LiveStack) -> Iterator[Client]:
 
 def test_a_whole_life_is_played(client: Client) -> None:
     state = {"goal": "trip", "price": 89.9, "exact": Decimal("0.12345678901234567890"), "big": 2**70}
-    session = client.create(state=state, idle_timeout=60)
+    session = client.create_session(state=state, idle_timeout=60)
     session_id = session.session_id
     assert session.state == state
-    assert client.move(session_id, "active").status == "active"
+    assert client.move_session(session_id, "active").status == "active"
     changed = client.change_state(session_id, set={"city": "Lisboa ü"}, increment={"n": 2}, append={"l": [1]})
     replaced = client.replace_state(session_id, {"a": [1, 2.5]}, version=changed.version)
-    assert client.get(session_id, min_version=replaced.version).state == {"a": [1, 2.5]}
+    assert client.get_session(session_id, min_version=replaced.version).state == {"a": [1, 2.5]}
     with pytest.raises(errors.VersionConflictError) as raised:
         client.replace_state(session_id, {}, version=changed.version)
     assert raised.value.current_version == replaced.version
     assert raised.value.request_id
-    client.append(session_id, ["one", {"n": 0.1}], atomic=True)
-    assert [each.content for each in client.messages(session_id, limit=1)] == ["one", {"n": 0.1}]
+    client.append_messages(session_id, ["one", {"n": 0.1}], atomic=True)
+    assert [each.content for each in client.list_messages(session_id, limit=1)] == ["one", {"n": 0.1}]
     record = client.record_tool_call(session_id, "c:1~'x?", tool_name="t", input={}, duration_ms=5)
-    assert client.tool_call(session_id, "c:1~'x?") == record
-    assert list(client.tool_calls(session_id)) == list(client.history(session_id).items) == [record]
-    assert client.touch(session_id).status == "active"
-    assert [each.session_id for each in client.sessions(status="active", limit=1)] == [session_id]
-    assert any(each.event_name == "ToolCallRecorded" for each in client.audit(session_id))
-    client.delete(session_id)
+    assert client.get_tool_call(session_id, "c:1~'x?") == record
+    assert list(client.list_tool_calls(session_id)) == list(client.get_history(session_id).items) == [record]
+    assert client.touch_session(session_id).status == "active"
+    assert [each.session_id for each in client.list_sessions(status="active", limit=1)] == [session_id]
+    assert any(each.event_name == "ToolCallRecorded" for each in client.list_audit(session_id))
+    client.delete_session(session_id)
     with pytest.raises(errors.SessionNotFoundError):
-        client.get(session_id)
+        client.get_session(session_id)
 
 
 def test_operators_calls_are_answered(deployed: LiveStack) -> None:
     key = deployed.keys["operator"]
     signing = SigV4.key(key.access_key_id, key.secret_access_key, region=key.region)
     with Client(deployed.deployed.api_url, signing) as operator:
-        assert list(operator.expiring(within_seconds=1)) == []
-        assert {each.queue for each in operator.dead_letters(limit=1).queues} == {"stream", "cleanup"}
-        assert operator.health().status == "ok"
+        assert list(operator.list_expiring(within_seconds=1)) == []
+        assert {each.queue for each in operator.list_dead_letters(limit=1).queues} == {"stream", "cleanup"}
+        assert operator.get_health().status == "ok"
         with pytest.raises(errors.ForbiddenError):
-            operator.create()
+            operator.create_session()
 
 
 def test_a_wrong_key_is_told_as_such(deployed: LiveStack) -> None:
     key = deployed.keys["tenant-a"]
     signing = SigV4.key(key.access_key_id, "guessed", region=key.region)
     with Client(deployed.deployed.api_url, signing) as client, pytest.raises(errors.UnauthenticatedError):
-        client.create()
+        client.create_session()
 
 
 def test_another_users_session_is_not_found(client: Client) -> None:
-    session_id = client.create().session_id
+    session_id = client.create_session().session_id
     with pytest.raises(errors.SessionNotFoundError):
-        client.acting_for(new_subject()).get(session_id)
+        client.acting_for(new_subject()).get_session(session_id)
 
 
 def test_the_awaited_client_calls_at_once(deployed: LiveStack) -> None:
@@ -82,42 +82,42 @@ def test_the_awaited_client_calls_at_once(deployed: LiveStack) -> None:
 
     async def run() -> list[object]:
         async with AsyncClient(deployed.deployed.api_url, signing, subject=new_subject()) as client:
-            session_id = (await client.create()).session_id
+            session_id = (await client.create_session()).session_id
             async with anyio.create_task_group() as group:
                 for number in range(5):
-                    group.start_soon(client.append, session_id, [number])
-            return [message.content async for message in client.messages(session_id, limit=2)]
+                    group.start_soon(client.append_messages, session_id, [number])
+            return [message.content async for message in client.list_messages(session_id, limit=2)]
 
     assert sorted(map(str, anyio.run(run))) == ["0", "1", "2", "3", "4"]
 
 
-def test_a_message_whose_answer_is_lost_is_there_once(way: LossyWay, lossy: Client) -> None:
-    session_id = lossy.create().session_id
-    way.losing = 2
-    lossy.append(session_id, ["once", "each"])
-    assert [method for method, _ in way.forwarded] == ["POST"] * 4
-    assert [each.content for each in lossy.messages(session_id)] == ["once", "each"]
+def test_a_message_whose_answer_is_lost_is_there_once(proxy: LossyProxy, lossy: Client) -> None:
+    session_id = lossy.create_session().session_id
+    proxy.losing = 2
+    lossy.append_messages(session_id, ["once", "each"])
+    assert [method for method, _ in proxy.forwarded] == ["POST"] * 4
+    assert [each.content for each in lossy.list_messages(session_id)] == ["once", "each"]
 
 
-def test_a_call_whose_answer_is_lost_is_recorded_once(way: LossyWay, lossy: Client) -> None:
-    session_id = lossy.create().session_id
-    way.losing = 1
+def test_a_call_whose_answer_is_lost_is_recorded_once(proxy: LossyProxy, lossy: Client) -> None:
+    session_id = lossy.create_session().session_id
+    proxy.losing = 1
     record = lossy.record_tool_call(session_id, "c1", tool_name="t", input=1, output=2, duration_ms=5)
-    assert list(lossy.tool_calls(session_id)) == [record]
+    assert list(lossy.list_tool_calls(session_id)) == [record]
 
 
-def test_a_deletion_whose_answer_is_lost_is_done(way: LossyWay, lossy: Client) -> None:
-    session_id = lossy.create().session_id
-    way.losing = 1
-    lossy.delete(session_id)
+def test_a_deletion_whose_answer_is_lost_is_done(proxy: LossyProxy, lossy: Client) -> None:
+    session_id = lossy.create_session().session_id
+    proxy.losing = 1
+    lossy.delete_session(session_id)
 
 
-def test_a_replacement_whose_answer_is_lost_is_told_as_unknown(way: LossyWay, lossy: Client) -> None:
-    session_id = lossy.create().session_id
-    way.losing = 1
+def test_a_replacement_whose_answer_is_lost_is_told_as_unknown(proxy: LossyProxy, lossy: Client) -> None:
+    session_id = lossy.create_session().session_id
+    proxy.losing = 1
     with pytest.raises(OutcomeUnknownError):
         lossy.replace_state(session_id, {"a": 1}, version=1)
-    assert lossy.get(session_id).state == {"a": 1}
+    assert lossy.get_session(session_id).state == {"a": 1}
 
 
 def test_the_command_reads_what_a_local_stack_tells_of_itself(
@@ -127,8 +127,8 @@ def test_the_command_reads_what_a_local_stack_tells_of_itself(
     (tmp_path / CREDENTIALS).write_text(deployed.credentials.read_text())
     subject = new_subject()
     with client_of(deployed, "tenant-a", subject=subject) as client:
-        session_id = client.create(state={"goal": "trip"}).session_id
-        client.append(session_id, ["hello"])
+        session_id = client.create_session(state={"goal": "trip"}).session_id
+        client.append_messages(session_id, ["hello"])
     place = ["--local", str(tmp_path), "--subject", subject, "--json"]
     assert main(["ls", *place]) == 0
     assert [json.loads(line)["sessionId"] for line in capsys.readouterr().out.splitlines()] == [session_id]
@@ -157,4 +157,4 @@ def test_the_command_signs_with_a_profile_of_the_credentials_file(deployed: Live
         timeout=300,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "nothing\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "none\n", "")

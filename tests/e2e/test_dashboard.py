@@ -9,7 +9,7 @@ import pytest
 from local.access import Principal
 from local.credentials import OPERATOR
 from local.dashboard.__main__ import render
-from local.dashboard.sources import Client
+from local.dashboard.sources import ClientFactory
 from local.deployment import DEPLOYED_TEMPLATES
 from tests.support.calls import Acting, create
 from tests.support.emulator import LiveStack
@@ -19,17 +19,19 @@ COUNTED = re.compile(r"(\w[\w-]*) <b>([\d,]+)</b>")
 
 
 @pytest.fixture(scope="module")
-def operator(deployed: LiveStack) -> Client:
+def operator(deployed: LiveStack) -> ClientFactory:
     return Principal(endpoint=deployed.emulator.endpoint, credentials=deployed.keys[OPERATOR]).client
 
 
-def counts(client: Client, templates: Path) -> tuple[dict[str, int], str]:
-    """What the page says was counted, by the label of the line."""
+def counts(client: ClientFactory, templates: Path) -> tuple[dict[str, int], str]:
+    """Return the numbers on the page, by the label of their line."""
     text, _ = render(client, templates=templates)
     return {label: int(number.replace(",", "")) for label, number in COUNTED.findall(text)}, text
 
 
-def test_the_page_shows_what_calls_have_counted(deployed: LiveStack, api: Acting, operator: Client) -> None:
+def test_the_page_shows_what_calls_have_counted(
+    deployed: LiveStack, api: Acting, operator: ClientFactory
+) -> None:
     templates = deployed.emulator.state / DEPLOYED_TEMPLATES
     before, _ = counts(operator, templates)
     created = create(api)
@@ -41,7 +43,7 @@ def test_the_page_shows_what_calls_have_counted(deployed: LiveStack, api: Acting
     # At least: a session that another test keeps alive is called all the while.
     assert after["Served"] - before.get("Served", 0) >= 4
     assert after["Refused"] - before.get("Refused", 0) >= 1
-    assert "no source here: the emulator counts no AWS/DynamoDB" in text
+    assert "no source here: the emulator has no metrics in AWS/DynamoDB" in text
     assert "session-store-local-stream-dead-letters" in text
 
 

@@ -14,7 +14,7 @@ def test_what_is_deployed_already_is_not_deployed_again(deployed: LiveStack) -> 
     said: list[str] = []
     again = deploy(deployed.emulator, delegates=DELEGATES, revocation_endpoint=None, say=said.append)
     assert again == deployed.deployed
-    assert said == ["what is deployed is current"]
+    assert said == ["the deployed stacks are up to date"]
 
 
 def test_a_missing_node_is_named(

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from local.access import Principal
 from local.credentials import OPERATOR, Credentials
-from local.ear import listening
+from local.event_listener import listening
 from local.principals import provision_user, tenant_policy
 from local.signed_http import Api
 from tests.support.calls import Acting, assert_problem, create, ids, new_subject, read

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from local.ear import Ear, listening
 from local.emulator import ACCOUNT
+from local.event_listener import EventListener, listening
 from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
 from session_store.domain.credential import secret_name
@@ -45,13 +45,13 @@ def storage(stack: LiveStack) -> Storage:
 
 
 @pytest.fixture
-def ear(stack: LiveStack) -> Iterator[Ear]:
-    with listening(stack.emulator, bus=stack.deployed.event_bus_name) as ear:
-        yield ear
+def listener(stack: LiveStack) -> Iterator[EventListener]:
+    with listening(stack.emulator, bus=stack.deployed.event_bus_name) as listener:
+        yield listener
 
 
 def test_a_message_in_the_queue_is_a_session_cleaned_up(
-    stack: LiveStack, storage: Storage, server: AuthorizationServer, ear: Ear
+    stack: LiveStack, storage: Storage, server: AuthorizationServer, listener: EventListener
 ) -> None:
     session = left_behind(storage, messages=30, calls=2)
     end = an_end(session, owner=OWNER, credential_refs=("github/token", "none"))
@@ -60,7 +60,7 @@ def test_a_message_in_the_queue_is_a_session_cleaned_up(
     stack.emulator.client("secretsmanager").create_secret(Name=name, SecretString=secret)
     sqs = stack.emulator.client("sqs")
     sqs.send_message(QueueUrl=stack.deployed.cleanup_queue_url, MessageBody=message_of(end))
-    (event,) = ear.hear_of(session.session_id)
+    (event,) = listener.wait_for_session(session.session_id)
     assert (event.name, event.detail["childrenDeleted"]) == ("SessionEnded", 34)
     assert event.detail["credentialsRevoked"] == ["github/token"]
     assert event.detail["credentialsFailed"] == [{"reference": "none", "reason": "no such secret"}]
@@ -98,13 +98,13 @@ def invoke(stack: LiveStack, package: str, event: object) -> Any:
 
 
 def test_the_watch_tells_once_of_a_session_that_ends_soon(
-    stack: LiveStack, storage: Storage, ear: Ear
+    stack: LiveStack, storage: Storage, listener: EventListener
 ) -> None:
     session_id = stack.api("tenant-a").call("POST", "/sessions", {"idleTimeout": 600}).json["sessionId"]
     for _ in range(2):
         invoke(stack, "expiry_watch", {})
     # The watch runs by itself, too, every minute: at the very moment of another it tells the same again.
-    told = {(event.name, event.detail["eventId"]) for event in ear.hear_of(session_id)}
+    told = {(event.name, event.detail["eventId"]) for event in listener.wait_for_session(session_id)}
     assert [name for name, _ in told] == ["SessionExpiringSoon"]
     session = storage.sessions.read(session_id)
     assert session is not None

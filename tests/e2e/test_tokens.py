@@ -76,7 +76,7 @@ def wrong(tokens: TokenStack) -> dict[str, str]:
         "no audience": tokens.token(aud=None),
         "algorithm none": handmade({"alg": "none", "kid": key_id}, {**claims, "exp": now + 300}, b"x"),
         "algorithm HS256": handmade({"alg": "HS256", "kid": key_id}, {**claims, "exp": now + 300}, b"x" * 32),
-        "unknown key": stranger.token(organisation="acme", subject="alice", scope="", lives=300),
+        "unknown key": stranger.token(organisation="acme", subject="alice", scope="", lifetime_seconds=300),
         "signature": f"{head}.{body}.{signature[:-8]}AAAAAAAA",
         "expired": tokens.token(exp=now - 60),
         "no expiry": tokens.token(exp=None),

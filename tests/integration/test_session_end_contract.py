@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from local.ear import Ear, HeardEvent
 from local.emulator import Emulator
+from local.event_listener import BusEvent, EventListener
 from session_store.domain.erasure import Erasure
 from session_store.domain.expiry_mark import ExpiryMark, apply_mark
 from session_store.domain.notice import MAX_NOTICES, Notice, session_ended
@@ -183,7 +183,7 @@ class Heard:
     """A bus, and how its receivers hear so many events."""
 
     bus: EventBus
-    hear: Callable[[int], Sequence[HeardEvent]]
+    hear: Callable[[int], Sequence[BusEvent]]
 
 
 def memory_bus() -> Heard:
@@ -191,7 +191,7 @@ def memory_bus() -> Heard:
     return Heard(
         bus=bus,
         hear=lambda _: [
-            HeardEvent(source="session-store", name=notice.name.value, detail=notice.detail)
+            BusEvent(source="session-store", name=notice.name.value, detail=notice.detail)
             for notice in bus.notices
         ],
     )
@@ -201,8 +201,8 @@ def emulated_bus(emulator: Emulator) -> Heard:
     events = emulator.client("events")
     name = f"bus-{random.token_hex(4)}"
     events.create_event_bus(Name=name)
-    ear = Ear(emulator, bus=name)
-    return Heard(bus=EventBridgeBus(events=events, name=name), hear=ear.hear)
+    listener = EventListener(emulator, bus=name)
+    return Heard(bus=EventBridgeBus(events=events, name=name), hear=listener.wait_for_events)
 
 
 @pytest.fixture(params=["eventbridge", "memory"])

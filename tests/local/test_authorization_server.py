@@ -1,4 +1,4 @@
-"""The development authorization server revokes as RFC 7009 has it, and keeps no token."""
+"""The development authorization server revokes by RFC 7009 and stores no token."""
 
 import base64
 import hashlib
@@ -59,7 +59,7 @@ def endpoint(url: str, *, secret: str | None = None) -> RevocationEndpoint:
     return RevocationEndpoint(url=f"{url}/revoke", secrets=secrets, client_secret=secret and "client")
 
 
-def test_what_the_store_asks_is_done_and_told_by_its_hash(url: str, file: Path, said: list[str]) -> None:
+def test_a_revocation_is_recorded_by_the_tokens_hash(url: str, file: Path, said: list[str]) -> None:
     assert endpoint(url).revoke(Credential(token=TOKEN, token_type_hint="refresh_token")) is None
     (line,) = lines(file)
     assert line.pop("at").endswith("Z")
@@ -69,7 +69,7 @@ def test_what_the_store_asks_is_done_and_told_by_its_hash(url: str, file: Path, 
     assert "marker" not in file.read_text()
 
 
-def test_a_client_of_the_store_is_told_by_its_id_alone(url: str, file: Path) -> None:
+def test_a_client_is_recorded_by_its_id_only(url: str, file: Path) -> None:
     secret = json.dumps({"clientId": "store & co", "clientSecret": "hush:+"})
     assert endpoint(url, secret=secret).revoke(Credential(token=TOKEN)) is None
     (line,) = lines(file)
@@ -77,7 +77,7 @@ def test_a_client_of_the_store_is_told_by_its_id_alone(url: str, file: Path) -> 
     assert "hush" not in file.read_text()
 
 
-def test_a_token_that_is_revoked_again_is_answered_alike(url: str, file: Path) -> None:
+def test_revoking_a_token_twice_gets_the_same_response(url: str, file: Path) -> None:
     for _ in range(2):
         assert call(url, "POST", "/revoke", b"token=unknown")[0::2] == (200, b"")
     assert len(lines(file)) == 2
@@ -93,7 +93,7 @@ def test_a_request_without_one_token_is_refused(url: str, file: Path, body: byte
     assert lines(file) == []
 
 
-def test_what_is_no_form_or_too_long_is_refused(url: str, file: Path) -> None:
+def test_a_body_that_is_no_form_or_too_long_is_refused(url: str, file: Path) -> None:
     assert call(url, "POST", "/revoke", b"token=a", Content_Type="application/json")[0] == 400
     assert call(url, "POST", "/revoke", b"token=a", Content_Length="x")[0] == 400
     assert call(url, "POST", "/revoke", Content_Length=str(MAX_BYTES + 1))[0] == 400
@@ -135,7 +135,7 @@ def test_a_taken_port_is_refused_by_number(file: Path, said: list[str]) -> None:
     with socket.create_server((HOST, 0)) as other:
         port = other.getsockname()[1]
         with (
-            pytest.raises(PortError, match=rf"port {port} is taken.*AUTH_PORT=<port>"),
+            pytest.raises(PortError, match=rf"port {port} is in use.*AUTH_PORT=<port>"),
             authorization_server(port=port, file=file, say=said.append),
         ):
             pass

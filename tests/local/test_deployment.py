@@ -1,4 +1,4 @@
-"""What is deployed locally is the app as synthesized, but for the mappings of streams."""
+"""The app is deployed locally as synthesized, except for its stream mappings."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_without_a_streams_mapping_the_assembly_is_deployed_itself(tmp_path: Pat
         assert deployed == synthesized
 
 
-def test_a_streams_mapping_is_in_the_assembly_and_not_in_what_is_deployed(tmp_path: Path) -> None:
+def test_a_stream_mapping_is_in_the_assembly_but_not_deployed(tmp_path: Path) -> None:
     synthesized = assembly(tmp_path, Mapping=MAPPING)
     with deployable(synthesized) as deployed:
         assert resources(deployed) == ["Table"]

@@ -1,4 +1,4 @@
-"""The emulator keeps what it is given, for one run at a time."""
+"""The emulator keeps its data, and one run at a time uses it."""
 
 import dataclasses
 import socket
@@ -44,7 +44,7 @@ def test_an_unknown_key_may_do_nothing(emulator: Emulator) -> None:
 def test_a_taken_port_is_refused_by_number(tmp_path: Path) -> None:
     with socket.create_server((HOST, 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(PortError, match=f"port {port} is taken"), running(tmp_path, port=port):
+        with pytest.raises(PortError, match=f"port {port} is in use"), running(tmp_path, port=port):
             pass
 
 

@@ -1,4 +1,4 @@
-"""The development issuer: a key that stays, what it tells, and tokens that the authorizer believes."""
+"""The development issuer: its key, its metadata, and tokens that the authorizer accepts."""
 
 import http.client
 import json
@@ -18,20 +18,20 @@ from authorizer.tokens import Verifier
 from local.access import ISSUER_KEY, ISSUER_URL, NotRunningError
 from local.access_token import main, token
 from local.authorization_server import authorization_server
-from local.issuer import AUDIENCE, JWKS, OAUTH, OPENID, ORGANISATION, kept_key
+from local.issuer import AUDIENCE, JWKS, OAUTH, OPENID, ORGANISATION, load_or_create_key
 from session_store.domain.caller import Permission
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[Path]:
-    """Of a stack whose authorization server is an issuer."""
-    key = kept_key(tmp_path / ISSUER_KEY)
+    """The state of a stack whose authorization server is an issuer."""
+    key = load_or_create_key(tmp_path / ISSUER_KEY)
     with authorization_server(port=0, file=tmp_path / "revocations", say=print, key=key) as url:
         (tmp_path / ISSUER_URL).write_text(f"{url}\n")
         yield tmp_path
 
 
-def told(state: Path, path: str) -> tuple[int, Any]:
+def get(state: Path, path: str) -> tuple[int, Any]:
     connection = http.client.HTTPConnection(
         urlsplit((state / ISSUER_URL).read_text()).netloc.strip(), timeout=5
     )
@@ -65,7 +65,7 @@ def test_the_authorizer_believes_its_tokens(state: Path) -> None:
     assert not caller.permissions
 
 
-def test_a_token_is_whose_it_is_told(state: Path) -> None:
+def test_a_token_has_the_tenant_subject_and_scope_asked_for(state: Path) -> None:
     said = {"TENANT": "acme", "SUBJECT": "bob", "SCOPE": "ops worker", "EXPIRES": "60"}
     text = token(state, said)
     caller = verifier(state).verify(text)
@@ -76,15 +76,15 @@ def test_a_token_is_whose_it_is_told(state: Path) -> None:
     assert claims["exp"] - claims["iat"] == 60
 
 
-def test_it_tells_where_its_keys_are_as_openid_and_as_oauth_have_it(state: Path) -> None:
+def test_it_publishes_metadata_for_openid_and_for_oauth(state: Path) -> None:
     url = (state / ISSUER_URL).read_text().strip()
     for path in (OPENID, OAUTH):
-        status, metadata = told(state, path)
+        status, metadata = get(state, path)
         assert (status, metadata["issuer"], metadata["jwks_uri"]) == (200, url, f"{url}{JWKS}")
 
 
-def test_it_tells_the_public_half_of_its_key_alone(state: Path) -> None:
-    _, answer = told(state, JWKS)
+def test_it_publishes_only_the_public_key(state: Path) -> None:
+    _, answer = get(state, JWKS)
     (key,) = answer["keys"]
     assert set(key) - {"key_ops"} == {"kty", "n", "e", "kid", "use", "alg"}
 
@@ -92,13 +92,13 @@ def test_it_tells_the_public_half_of_its_key_alone(state: Path) -> None:
 def test_without_a_key_it_is_no_issuer(tmp_path: Path) -> None:
     with authorization_server(port=0, file=tmp_path / "revocations", say=print) as url:
         (tmp_path / ISSUER_URL).write_text(url)
-        assert [told(tmp_path, path)[0] for path in (JWKS, OPENID, OAUTH)] == [404, 404, 404]
+        assert [get(tmp_path, path)[0] for path in (JWKS, OPENID, OAUTH)] == [404, 404, 404]
 
 
 def test_its_key_is_made_once_and_read_by_its_owner_alone(tmp_path: Path) -> None:
     file = tmp_path / ISSUER_KEY
-    first = kept_key(file).public_key().public_numbers()
-    assert kept_key(file).public_key().public_numbers() == first
+    first = load_or_create_key(file).public_key().public_numbers()
+    assert load_or_create_key(file).public_key().public_numbers() == first
     assert file.stat().st_mode & 0o777 == 0o600
     assert [each.name for each in tmp_path.iterdir()] == [ISSUER_KEY]
 

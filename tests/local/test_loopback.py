@@ -1,4 +1,4 @@
-"""Ports of this machine."""
+"""Ports on loopback."""
 
 import socket
 

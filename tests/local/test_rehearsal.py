@@ -187,7 +187,7 @@ def test_all_that_the_templates_have_is_there_but_the_streams_mappings(played: P
             assert resource.kind in OF_ANOTHER, f"how is {resource.kind} listed? tests.support.rehearsal"
 
 
-def test_what_runs_is_what_was_synthesized(played: Played) -> None:
+def test_the_synthesized_stacks_are_deployed(played: Played) -> None:
     assert played.difference_at_rest == ""
     assert played.difference_after_update == ""
 
@@ -226,7 +226,7 @@ def test_every_schedule_is_on_and_starts_a_function_that_is_there(played: Played
         assert {arn.rpartition(":")[2] for arn in played.stage.targets[rule]} <= functions
 
 
-def test_an_update_is_seen_before_and_changes_what_it_says(played: Played) -> None:
+def test_an_update_is_previewed_and_changes_what_it_previews(played: Played) -> None:
     assert "ThrottlingBurstLimit" in played.difference_before_update
     assert Env.AUDIT_RETENTION_DAYS in played.difference_before_update
     assert (played.stage.throttling_burst, played.updated_stage.throttling_burst) == (1000, 77)
@@ -239,7 +239,7 @@ def test_an_update_keeps_the_data_and_the_address(played: Played) -> None:
     assert played.updated.outputs.table_name == played.deployed.outputs.table_name
 
 
-def test_a_stack_that_is_destroyed_leaves_what_its_template_says(played: Played) -> None:
+def test_a_destroyed_stack_leaves_what_its_template_retains(played: Played) -> None:
     assert played.stacks_after_destroy == {}
     assert played.left_by_destroy == played.deployed.retained
     assert set(played.left_by_destroy) == {"AWS::IAM::Role"}, "API Gateway's own, for its logs"

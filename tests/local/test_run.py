@@ -1,4 +1,4 @@
-"""``make run`` says what keeps it from running, and leaves no URL behind."""
+"""``make run`` reports why it cannot run, and leaves no URL behind."""
 
 import socket
 from pathlib import Path
@@ -8,8 +8,8 @@ import pytest
 from local.access import AUTH_URL
 from local.emulator import owned
 from local.loopback import HOST, PortError, free_port
-from local.run import main, read_place
-from local.stack import Place
+from local.run import main, read_options
+from local.stack import StackOptions
 
 
 def test_a_taken_port_ends_the_run_and_removes_a_stale_url(
@@ -22,7 +22,7 @@ def test_a_taken_port_ends_the_run_and_removes_a_stale_url(
         monkeypatch.setenv("PORT", str(port))
         monkeypatch.setenv("AUTH_PORT", str(free_port()))
         assert main(tmp_path) == 1
-    assert f"port {port} is taken" in capsys.readouterr().err
+    assert f"port {port} is in use" in capsys.readouterr().err
     assert not stale.exists()
 
 
@@ -58,35 +58,36 @@ def test_a_taken_port_of_the_authorization_server_ends_the_run(
         port = other.getsockname()[1]
         monkeypatch.setenv("AUTH_PORT", str(port))
         assert main(tmp_path) == 1
-    assert f"port {port} is taken: stop the process on it, or choose another with AUTH_PORT=" in (
-        capsys.readouterr().err
+    assert (
+        f"port {port} is in use: stop the process that listens there, or choose another with AUTH_PORT="
+        in (capsys.readouterr().err)
     )
     assert not (tmp_path / AUTH_URL).exists()
 
 
-def test_the_authorization_server_is_beside_the_api_unless_told_otherwise() -> None:
-    assert read_place({}) == Place(port=4566, auth_port=4567)
-    assert read_place({"PORT": "5000"}) == Place(port=5000, auth_port=5001)
-    assert read_place({"PORT": "5000", "AUTH_PORT": "6000"}) == Place(port=5000, auth_port=6000)
+def test_the_authorization_server_has_the_next_port_unless_configured() -> None:
+    assert read_options({}) == StackOptions(port=4566, auth_port=4567)
+    assert read_options({"PORT": "5000"}) == StackOptions(port=5000, auth_port=5001)
+    assert read_options({"PORT": "5000", "AUTH_PORT": "6000"}) == StackOptions(port=5000, auth_port=6000)
     with pytest.raises(PortError, match="AUTH_PORT must differ from PORT"):
-        read_place({"PORT": "5000", "AUTH_PORT": "5000"})
+        read_options({"PORT": "5000", "AUTH_PORT": "5000"})
 
 
 def test_with_another_endpoint_no_port_is_needed_for_ours() -> None:
     elsewhere = "http://127.0.0.1:9/revoke"
-    place = read_place({"PORT": "65535", "REVOCATION_ENDPOINT": elsewhere})
-    assert place == Place(port=65535, auth_port=None, revocation_endpoint=elsewhere)
+    options = read_options({"PORT": "65535", "REVOCATION_ENDPOINT": elsewhere})
+    assert options == StackOptions(port=65535, auth_port=None, revocation_endpoint=elsewhere)
 
 
 def test_callers_show_tokens_where_that_is_asked_for() -> None:
-    assert read_place({"AUTH": "jwt"}) == Place(port=4566, auth_port=4567, tokens=True)
-    assert read_place({"AUTH": "iam"}) == read_place({"AUTH": ""}) == read_place({})
+    assert read_options({"AUTH": "jwt"}) == StackOptions(port=4566, auth_port=4567, tokens=True)
+    assert read_options({"AUTH": "iam"}) == read_options({"AUTH": ""}) == read_options({})
 
 
-def test_with_tokens_our_server_is_there_whoever_revokes() -> None:
+def test_with_tokens_the_own_server_runs_beside_any_revocation_endpoint() -> None:
     elsewhere = "http://127.0.0.1:9/revoke"
-    place = read_place({"AUTH": "jwt", "REVOCATION_ENDPOINT": elsewhere})
-    assert place == Place(port=4566, auth_port=4567, revocation_endpoint=elsewhere, tokens=True)
+    options = read_options({"AUTH": "jwt", "REVOCATION_ENDPOINT": elsewhere})
+    assert options == StackOptions(port=4566, auth_port=4567, revocation_endpoint=elsewhere, tokens=True)
 
 
 def test_another_way_of_calling_is_refused(

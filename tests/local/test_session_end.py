@@ -1,4 +1,4 @@
-"""What can be seen of the end of a session, under ``make run``, by whoever has what lies in its state."""
+"""The end of a session under ``make run``, observed with the keys and URLs in its state."""
 
 import dataclasses
 import hashlib
@@ -13,8 +13,8 @@ from infra import names
 from local.access import API_URL, AUTH_URL, Access, Principal
 from local.credentials import OPERATOR
 from local.deployment import STAGE
-from local.ear import HeardEvent, listening
 from local.emulator import ACCOUNT
+from local.event_listener import BusEvent, listening
 from local.signed_http import Api
 from session_store.domain.credential import secret_name
 from tests.support.calls import append, create, tool_call
@@ -30,14 +30,14 @@ CHILDREN: Final = 4
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ended:
-    """A session that was lived and left alone, with what was seen of it."""
+    """An expired session, with its items and its event."""
 
     access: Access
     session_id: str
     before: Sequence[Mapping[str, Any]]
-    """The items of the table while it lived."""
+    """Its items before it expired."""
 
-    event: HeardEvent
+    event: BusEvent
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +63,10 @@ def ended(access: Access, operator: Principal) -> Ended:
     name = secret_name(names.credential_prefix(STAGE), f"{ACCOUNT}:user/{TENANT}", REFERENCE)
     secret = json.dumps({"token": TOKEN, "tokenTypeHint": "refresh_token"})
     operator.client("secretsmanager").create_secret(Name=name, SecretString=secret)
-    with listening(operator, bus=names.event_bus(STAGE)) as ear:
+    with listening(operator, bus=names.event_bus(STAGE)) as listener:
         session_id = live(access.api(TENANT))
         before = items(operator, session_id)
-        heard = ear.hear_of(session_id, name="SessionEnded", patience=PATIENCE)
+        heard = listener.wait_for_session(session_id, name="SessionEnded", max_wait_seconds=PATIENCE)
     assert heard, said(access.state)
     return Ended(access=access, session_id=session_id, before=before, event=heard[0])
 
@@ -106,7 +106,7 @@ def test_its_children_are_gone_with_it(ended: Ended, operator: Principal) -> Non
     assert ended.access.api(TENANT).call("GET", f"/sessions/{ended.session_id}").status == 404
 
 
-def test_the_event_tells_of_its_end(ended: Ended) -> None:
+def test_the_event_describes_the_end(ended: Ended) -> None:
     detail = ended.event.detail
     assert (detail["reason"], detail["tenant"]) == ("expired", f"{ACCOUNT}:user/{TENANT}")
     assert detail["childrenDeleted"] == CHILDREN
@@ -114,7 +114,7 @@ def test_the_event_tells_of_its_end(ended: Ended) -> None:
 
 
 def is_kept(entry: Mapping[str, Any]) -> bool:
-    """Whether a session stayed at its version."""
+    """Return whether an entry changed a session without a new version."""
     paths = {change["path"] for change in entry["changes"]}
     return entry["eventName"] == "SessionChanged" and "/version" not in paths
 

@@ -1,4 +1,4 @@
-"""The command prints the whole trail of a session as the API answers it, also after the session's end."""
+"""The command prints a session's whole audit as the API answers it, also after the session's end."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from infra.names import API_FUNCTION_OUTPUT
 from ops import audit
-from ops.audit import connected, main
+from ops.audit import main, open_audit
 from session_store.services.stream_consumer import WHOLE_PAGE
 from session_store.storage.dynamodb.audit_table import AuditTable
 from tests.support.api import InProcessApi
@@ -20,7 +20,7 @@ from tests.support.world import World
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
-    monkeypatch.setattr(audit, "connected", lambda **_: world.store.audit)
+    monkeypatch.setattr(audit, "open_audit", lambda **_: world.store.audit)
     return world
 
 
@@ -29,7 +29,9 @@ def run(capsys: pytest.CaptureFixture[str], session_id: str) -> tuple[int, list[
     return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_it_prints_what_the_api_answers_the_owner(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_prints_what_the_api_answers_to_the_owner(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
     api = InProcessApi(world)
     session_id = api.open()
     call = {"toolName": "search", "input": {}, "output": {}, "durationMs": 1}
@@ -49,7 +51,7 @@ def test_it_prints_every_page_of_a_session_that_has_ended(
     assert (code, len(lines)) == (0, 2 * WHOLE_PAGE + 1)
 
 
-def test_it_prints_what_became_of_an_approval(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_prints_the_audit_of_an_approval(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     queue = Queue(InProcessApi(world))
     task_id = queue.created(kind="approval")
     assert queue.decide(task_id).status == 200
@@ -58,18 +60,18 @@ def test_it_prints_what_became_of_an_approval(world: World, capsys: pytest.Captu
     assert (code, line["eventName"], line["facts"]["decision"]) == (0, "ApprovalDecided", "approved")
     assert main([task_id, "--stage", "prod"]) == 1
     assert main([SESSION_ID, "--task", "--stage", "prod"]) == 1
-    assert capsys.readouterr().err.endswith("no audit entries for that task\n")
+    assert capsys.readouterr().err.endswith("the audit has no entries for this task\n")
 
 
 @pytest.mark.usefixtures("world")
-def test_a_session_without_an_audit_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_session_without_an_audit_has_an_exit_status_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([SESSION_ID, "--stage", "prod"]) == 1
     printed = capsys.readouterr()
-    assert (printed.out, printed.err) == ("", "no audit entries for that session\n")
+    assert (printed.out, printed.err) == ("", "the audit has no entries for this session\n")
 
 
 @pytest.mark.usefixtures("world")
-def test_what_is_no_session_id_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_session_id_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no-id", "--stage", "prod"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
 
@@ -83,7 +85,7 @@ def test_a_command_that_is_none_is_refused(arguments: list[str]) -> None:
 
 def test_the_audit_table_is_that_of_the_apis_function(monkeypatch: pytest.MonkeyPatch) -> None:
     deploy(monkeypatch, {API_FUNCTION_OUTPUT: "api"}, VARIABLES)
-    storage = connected(stage="prod", region="eu-west-1").storage
+    storage = open_audit(stage="prod", region="eu-west-1").storage
     assert isinstance(storage, AuditTable)
     assert storage.client.table == "audit"
 

@@ -1,4 +1,4 @@
-"""The command says what the API would, and ends with what is left to do."""
+"""The command prints what the API answers; its exit status says whether letters remain."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from infra.names import API_FUNCTION_OUTPUT
 from ops import dead_letters
-from ops.dead_letters import connected, main
+from ops.dead_letters import main, open_queues
 from ops.deployed import NotDeployedError
 from session_store.domain.dead_letter import QueueName
 from session_store.storage.integrations.dead_letter_queue import SqsDeadLetterQueue
@@ -19,7 +19,7 @@ from tests.support.stage import VARIABLES, deploy
 def office(monkeypatch: pytest.MonkeyPatch) -> Office:
     office = Office()
     office.history.records = [event(number) for number in range(1, 21)]
-    monkeypatch.setattr(dead_letters, "connected", lambda **_: office.dead_letters)
+    monkeypatch.setattr(dead_letters, "open_queues", lambda **_: office.dead_letters)
     return office
 
 
@@ -77,7 +77,7 @@ def test_a_command_that_is_none_is_refused(arguments: list[str]) -> None:
 
 def test_all_is_found_from_the_settings_of_the_apis_function(monkeypatch: pytest.MonkeyPatch) -> None:
     deploy(monkeypatch, {API_FUNCTION_OUTPUT: "api"}, VARIABLES)
-    queues = connected(stage="prod", region="eu-west-1").queues
+    queues = open_queues(stage="prod", region="eu-west-1").queues
     urls = [queue.url for queue in queues.values() if isinstance(queue, SqsDeadLetterQueue)]
     assert (list(queues), urls) == (list(QueueName), ["https://sqs/stream", "https://sqs/cleanup"])
 
@@ -85,11 +85,11 @@ def test_all_is_found_from_the_settings_of_the_apis_function(monkeypatch: pytest
 def test_a_stack_without_the_function_or_dead_letters_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     deploy(monkeypatch, {}, VARIABLES)
     with pytest.raises(NotDeployedError, match="SessionStore-prod-Regional-eu-west-1 has no output"):
-        connected(stage="prod", region="eu-west-1")
+        open_queues(stage="prod", region="eu-west-1")
     plain = {name: value for name, value in VARIABLES.items() if "DEAD" not in name and "CONS" not in name}
     deploy(monkeypatch, {API_FUNCTION_OUTPUT: "api"}, plain)
     with pytest.raises(NotDeployedError, match="no dead-letter queues"):
-        connected(stage="prod", region="eu-west-1")
+        open_queues(stage="prod", region="eu-west-1")
 
 
 def test_a_stage_that_is_not_deployed_is_an_error(

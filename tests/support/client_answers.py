@@ -9,8 +9,15 @@ import httpx
 
 from session_store_client import Bearer, Client, Retries
 from session_store_client.calls import Call
-from session_store_client.exchanges import Attempt, Event, Lost, Pause, Setting, exchange
-from session_store_client.problems import Received
+from session_store_client.exchanges import (
+    Attempt,
+    ClientSettings,
+    Pause,
+    StepResult,
+    TransportFailure,
+    exchange,
+)
+from session_store_client.problems import HttpResponse
 
 URL: Final = "https://abc.execute-api.eu-west-1.amazonaws.com/v1"
 TOKEN: Final = "s3cr3t-t0k3n"
@@ -33,17 +40,17 @@ SESSION: Final = {
 PROBLEM: Final = {"content-type": "application/problem+json"}
 
 
-def setting(**changes: Any) -> Setting:
+def client_settings(**changes: Any) -> ClientSettings:
     values: dict[str, Any] = {"url": URL, "authentication": Bearer(TOKEN)}
-    return Setting(**{**values, **changes})
+    return ClientSettings(**{**values, **changes})
 
 
-def ok(body: object = SESSION, *, status: int = 200) -> Received:
+def ok(body: object = SESSION, *, status: int = 200) -> HttpResponse:
     content = b"" if body is None else json.dumps(body).encode()
-    return Received(status=status, headers={"content-type": "application/json"}, body=content)
+    return HttpResponse(status=status, headers={"content-type": "application/json"}, body=content)
 
 
-def problem(status: int, slug: str, *, wait: int | None = None, **facts: object) -> Received:
+def problem(status: int, slug: str, *, wait: int | None = None, **facts: object) -> HttpResponse:
     body = {
         "type": f"/problems/{slug}",
         "title": slug,
@@ -52,19 +59,19 @@ def problem(status: int, slug: str, *, wait: int | None = None, **facts: object)
         "instance": "req-1",
     }
     headers = {**PROBLEM, **({} if wait is None else {"retry-after": str(wait)})}
-    return Received(status=status, headers=headers, body=json.dumps({**body, **facts}).encode())
+    return HttpResponse(status=status, headers=headers, body=json.dumps({**body, **facts}).encode())
 
 
-def lost(*, sent: bool = True) -> Lost:
-    return Lost(httpx.ReadError("gone") if sent else httpx.ConnectError("refused"), sent=sent)
+def lost(*, sent: bool = True) -> TransportFailure:
+    return TransportFailure(httpx.ReadError("gone") if sent else httpx.ConnectError("refused"), sent=sent)
 
 
 @dataclass(kw_only=True)
 class Played:
     """An exchange that met these events; time passes by pauses and by what each attempt took."""
 
-    events: Sequence[Event | Exception]
-    setting: Setting = field(default_factory=setting)
+    events: Sequence[StepResult | Exception]
+    settings: ClientSettings = field(default_factory=client_settings)
     jitter: Callable[[float, float], float] = lambda _, most: most
     attempt_seconds: float = 0.0
     now: float = 0.0
@@ -73,7 +80,7 @@ class Played:
 
     def run(self, call: Call[Any]) -> Any:
         pending = iter(self.events)
-        steps = exchange(call, self.setting, clock=lambda: self.now, jitter=self.jitter)
+        steps = exchange(call, self.settings, clock=lambda: self.now, jitter=self.jitter)
         step = next(steps)
         try:
             while True:
@@ -83,7 +90,7 @@ class Played:
                     step = steps.send(None)
                     continue
                 self.attempts.append(step)
-                self.now += min(self.attempt_seconds, step.timeout)
+                self.now += min(self.attempt_seconds, step.timeout_seconds)
                 event = next(pending)
                 step = steps.throw(event) if isinstance(event, Exception) else steps.send(event)
         except StopIteration as end:
@@ -93,21 +100,21 @@ class Played:
 class Scripted:
     """Answers in turn; ``requests`` are those that came. Works behind both clients."""
 
-    def __init__(self, *events: Received | Lost) -> None:
+    def __init__(self, *events: HttpResponse | TransportFailure) -> None:
         self._pending = iter(events)
         self.requests: list[httpx.Request] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
         event = next(self._pending)
-        if isinstance(event, Lost):
+        if isinstance(event, TransportFailure):
             raise event.error
         return httpx.Response(event.status, headers=dict(event.headers), content=event.body)
 
     def client(self, **changes: Any) -> Client:
-        options = {"retries": Retries(pause=0.0), **changes}
+        options = {"retries": Retries(pause_seconds=0.0), **changes}
         return Client(URL, Bearer(TOKEN), transport=httpx.MockTransport(self), **options)
 
 
-def page(items: Iterable[object], cursor: str | None) -> Received:
+def page(items: Iterable[object], cursor: str | None) -> HttpResponse:
     return ok({"items": list(items), "nextCursor": cursor})

@@ -13,5 +13,5 @@ def client_of(stack: LiveStack, name: str, *, url: str | None = None, subject: s
         url or stack.deployed.api_url,
         signing,
         subject=subject or new_subject(),
-        retries=Retries(pause=0.01, deadline=120, attempt=60),
+        retries=Retries(pause_seconds=0.01, deadline_seconds=120, attempt_seconds=60),
     )

@@ -9,7 +9,7 @@ from local.delivery import delivering
 from local.streams.mapping import EventSourceMapping
 from local.streams.positions import Positions
 from local.streams.runner import Intervals
-from local.streams.source import Stream, ends
+from local.streams.source import Stream, shard_ends
 from session_store.schema import Attribute
 from tests.support.emulator import LiveStack
 
@@ -43,7 +43,7 @@ def _catch_up(stack: LiveStack, mapping: EventSourceMapping) -> None:
     """However much there is to be delivered: only what does not move on is given up."""
     client = stack.emulator.client("dynamodbstreams")
     stream = Stream(client=client, arn=mapping.stream_arn)
-    wanted = {shard: int(end.after or 0) for shard, end in ends(stream).items()}
+    wanted = {shard: int(end.after or 0) for shard, end in shard_ends(stream).items()}
     read: dict[str, int] = {}
 
     def has_moved() -> bool:

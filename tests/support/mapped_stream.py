@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from local.streams.mapping import Settings
+from local.streams.mapping import MappingSettings
 from local.streams.positions import Position
-from local.streams.reader import Discard, Page, Pauses, RecordSource, ShardReader
+from local.streams.reader import Discard, Pauses, RecordPage, RecordSource, ShardReader
 from local.streams.records import Record, sequence_number
-from local.streams.responses import Answer
+from local.streams.responses import InvocationResult
 from local.streams.runner import StoppableClock
 from local.streams.source import Shard
 from tests.support.streams import OK, numbers
@@ -33,8 +33,8 @@ class FakeStream:
             for shard, records in self.content.items()
         }
 
-    def records(self, shard_id: str, *, after: str | None, begins_anew: bool) -> RecordSource:
-        self.opened.append((after, begins_anew))
+    def records(self, shard_id: str, *, after: str | None, allow_trimmed: bool) -> RecordSource:
+        self.opened.append((after, allow_trimmed))
         return _Reading(self, shard_id, after)
 
     def reader(
@@ -42,7 +42,7 @@ class FakeStream:
     ) -> ShardReader:
         del shard_id
         return ShardReader(
-            settings=Settings(max_age=1e12),
+            settings=MappingSettings(max_age=1e12),
             source=records,
             function=self,
             discard=_no_discard,
@@ -51,7 +51,7 @@ class FakeStream:
             pauses=pauses,
         )
 
-    def invoke(self, event: Mapping[str, Any]) -> Answer:
+    def invoke(self, event: Mapping[str, Any]) -> InvocationResult:
         if self.breaks:
             self.breaks -= 1
             raise RuntimeError("broken")
@@ -63,14 +63,16 @@ class _Reading:
     def __init__(self, stream: FakeStream, shard_id: str, after: str | None) -> None:
         self._stream, self._shard_id, self._after = stream, shard_id, after
 
-    def read(self, *, limit: int) -> Page:
+    def read(self, *, limit: int) -> RecordPage:
         (records,) = (
             found for shard, found in self._stream.content.items() if shard.shard_id == self._shard_id
         )
         due = [found for found in records if self._after is None or sequence_number(found) > self._after]
         if due:
             self._after = sequence_number(due[:limit][-1])
-        return Page(records=due[:limit], ended=self._shard_id in self._stream.closed and len(due) <= limit)
+        return RecordPage(
+            records=due[:limit], ended=self._shard_id in self._stream.closed and len(due) <= limit
+        )
 
 
 def _no_discard(discard: Discard) -> None:

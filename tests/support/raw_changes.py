@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from local.streams.backlog import drained
+from local.streams.backlog import drain
 from local.streams.reader import READ_LIMIT
 from local.streams.records import Record, sequence_number
-from local.streams.source import ShardSource, Stream, ends
+from local.streams.source import ShardSource, Stream, shard_ends
 from local.streams.swept import SweptRecords
 from session_store.domain.session import Author, Session
 from session_store.schema import Attribute, session_pk
@@ -126,7 +126,7 @@ def written(stack: LiveStack, changes: Changes, folder: Path) -> Told:
     """The changes, made now, as the stream tells them; others may write meanwhile."""
     table = stack.emulator.client("dynamodb").describe_table(TableName=stack.deployed.table_name)["Table"]
     stream = Stream(client=stack.emulator.client("dynamodbstreams"), arn=table["LatestStreamArn"])
-    ((shard_id, end),) = ends(stream).items()
+    ((shard_id, end),) = shard_ends(stream).items()
     changes.write(stack)
     source = ShardSource(
         stream=stream,
@@ -136,5 +136,5 @@ def written(stack: LiveStack, changes: Changes, folder: Path) -> Told:
         say=print,
     )
     ours = {session_pk(session.session_id) for session in changes.sessions}
-    records = drained(source, limit=READ_LIMIT, most_pages=MOST_PAGES)
+    records = drain(source, limit=READ_LIMIT, max_pages=MOST_PAGES)
     return Told(records=tuple(each for each in records if _pk(each) in ours))

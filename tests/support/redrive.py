@@ -12,9 +12,9 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from local.emulator import Emulator
-from local.streams.discards import Condition, discard_message
+from local.streams.discards import DiscardCondition, discard_message
 from local.streams.records import event_record
-from local.streams.responses import Answer
+from local.streams.responses import InvocationResult
 from session_store.deadline import Deadline
 from session_store.domain.dead_letter import QueueName, RedriveReport
 from session_store.domain.session_end import SessionEnd
@@ -99,9 +99,9 @@ class Places:
         """What Lambda sends where these records were given up."""
         letter = discard_message(
             records,
-            condition=Condition.RETRY_ATTEMPTS_EXHAUSTED,
+            condition=DiscardCondition.RETRY_ATTEMPTS_EXHAUSTED,
             invocations=3,
-            answer=Answer(request_id="request", function_error="Unhandled"),
+            answer=InvocationResult(request_id="request", function_error="Unhandled"),
             function_arn="arn:aws:lambda:us-east-1:000000000000:function:consumer",
             stream_arn=self.stream,
             shard_id=shard_id or self.shard_id,

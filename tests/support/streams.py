@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from local.streams.mapping import Settings
-from local.streams.reader import Discard, Page, Pauses, Progress, ShardReader, UnreachedError
+from local.streams.mapping import MappingSettings
+from local.streams.reader import Discard, Pauses, Progress, RecordPage, ShardReader, UnreachedError
 from local.streams.records import Record, sequence_number
-from local.streams.responses import Answer
+from local.streams.responses import InvocationResult
 
 START: Final = 1_800_000_000.0
 STREAM_ARN: Final = "arn:aws:dynamodb:us-east-1:000000000000:table/sessions/stream/2027-01-15T08:00:00.000"
@@ -65,17 +65,17 @@ class FakeShard:
     stays_open: bool = False
     place: int = 0
 
-    def read(self, *, limit: int) -> Page:
+    def read(self, *, limit: int) -> RecordPage:
         due = [
             record
             for at, record in self.records[self.place : self.place + limit]
             if at <= self.clock.now() - START
         ]
         self.place += len(due)
-        return Page(records=due, ended=self.place == len(self.records) and not self.stays_open)
+        return RecordPage(records=due, ended=self.place == len(self.records) and not self.stays_open)
 
 
-Behaviour = Callable[[Sequence[int]], Answer]
+Behaviour = Callable[[Sequence[int]], InvocationResult]
 """What a function answers to a batch of these records."""
 
 
@@ -84,22 +84,22 @@ class FakeFunction:
     behaviour: Behaviour
     batches: list[list[int]] = field(default_factory=list)
 
-    def invoke(self, event: Mapping[str, Any]) -> Answer:
+    def invoke(self, event: Mapping[str, Any]) -> InvocationResult:
         self.batches.append(numbers(event["Records"]))
         return self.behaviour(self.batches[-1])
 
 
-OK: Final = Answer(request_id="request-ok")
-RAISED: Final = Answer(
+OK: Final = InvocationResult(request_id="request-ok")
+RAISED: Final = InvocationResult(
     request_id="request-failed", function_error="Unhandled", payload=b'{"errorMessage": "no"}'
 )
 
 
-def succeeds(_batch: Sequence[int]) -> Answer:
+def succeeds(_batch: Sequence[int]) -> InvocationResult:
     return OK
 
 
-def refuses(_batch: Sequence[int]) -> Answer:
+def refuses(_batch: Sequence[int]) -> InvocationResult:
     raise UnreachedError("throttled")
 
 
@@ -108,7 +108,7 @@ def fails_on(*poison: int) -> Behaviour:
     return lambda batch: RAISED if set(poison) & set(batch) else OK
 
 
-def times(outcomes: Mapping[int, Answer]) -> Behaviour:
+def times(outcomes: Mapping[int, InvocationResult]) -> Behaviour:
     """By invocation, the first being 1; success where nothing is said."""
     calls = iter(range(1, MOST_STEPS))
     return lambda _batch: outcomes.get(next(calls), OK)
@@ -156,7 +156,7 @@ def delivery(
     checkpoints: list[int] = []
     function = FakeFunction(behaviour)
     reader = ShardReader(
-        settings=Settings(**settings),
+        settings=MappingSettings(**settings),
         source=FakeShard(clock, list(zip(times_of, made, strict=True)), stays_open=stays_open),
         function=function,
         discard=discards.append,

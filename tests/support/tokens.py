@@ -9,7 +9,7 @@ from typing import Final
 from local.authorization_server import authorization_server
 from local.deployment import deploy
 from local.emulator import running
-from local.issuer import Issuer, kept_key
+from local.issuer import Issuer, load_or_create_key
 from local.loopback import free_port
 from local.principals import provision
 from local.signed_http import Answer, Api
@@ -49,13 +49,13 @@ class TokenStack:
         self, subject: str = "alice", *, organisation: str = "acme", scope: str = "", **claims: object
     ) -> str:
         return self.issuer.token(
-            organisation=organisation, subject=subject, scope=scope, lives=HOUR, **claims
+            organisation=organisation, subject=subject, scope=scope, lifetime_seconds=HOUR, **claims
         )
 
 
 @contextmanager
 def token_stack(folder: Path) -> Iterator[TokenStack]:
-    key = kept_key(folder / "issuer-key.pem")
+    key = load_or_create_key(folder / "issuer-key.pem")
     with ExitStack() as server, running(folder, port=free_port()) as emulator:
         url = server.enter_context(
             authorization_server(port=0, file=folder / "revocations.jsonl", say=print, key=key)

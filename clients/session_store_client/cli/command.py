@@ -1,7 +1,7 @@
-"""``sessions``: look at sessions through the API.
+"""The command ``sessions``: list, show and follow sessions through the API.
 
-Ends with 0 when it was shown, with 1 when the API refused, as it does where there is no such session, and
-with 2 when it could not be asked: a wrong option, no credentials, nobody there.
+Exit status: 0 on success, 1 when the API refused (such as for an unknown session), 2 when it could not be
+called: a wrong option, no credentials, no response.
 """
 
 import argparse
@@ -12,8 +12,13 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from session_store_client.answers import Answer, ExpiringSession, SessionSummary
-from session_store_client.cli.place import TOKEN_VARIABLE, URL_VARIABLE, PlaceError, connect
-from session_store_client.cli.shown import as_json, as_list, as_table
+from session_store_client.cli.connection import (
+    TOKEN_VARIABLE,
+    URL_VARIABLE,
+    ConnectionOptionsError,
+    connect,
+)
+from session_store_client.cli.output import as_json, as_list, as_table
 from session_store_client.cli.tail import KINDS, Tail
 from session_store_client.client import Client
 from session_store_client.errors import (
@@ -24,10 +29,10 @@ from session_store_client.errors import (
 )
 
 REFUSED: Final = 1
-NOT_ASKED: Final = 2
+NOT_CALLED: Final = 2
 PAGE: Final = 100
 STATUSES: Final = ("initializing", "active", "closing", "closed")
-NOBODY_ASKED: Final = (CredentialsError, UnreachableError, UnreadableAnswerError)
+NO_ANSWER: Final = (CredentialsError, UnreachableError, UnreadableAnswerError)
 
 AnswerT = TypeVar("AnswerT", bound=Answer)
 Command = Callable[[Client, argparse.Namespace], None]
@@ -38,18 +43,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run: Command = options.run
     where = ""
     try:
-        place = connect(options, os.environ)
-        where = f"{place.url}: "
-        with place.client() as client:
+        connection = connect(options, os.environ)
+        where = f"{connection.url}: "
+        with connection.client() as client:
             run(client, options)
             sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read has seen enough; what is left to flush goes nowhere.
+        # The reader of the pipe has closed it; the interpreter would fail to flush the rest at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         return 0
-    except (PlaceError, ValueError, *NOBODY_ASKED) as error:
-        return _failed(f"{where}{error}", NOT_ASKED)
+    except (ConnectionOptionsError, ValueError, *NO_ANSWER) as error:
+        return _failed(f"{where}{error}", NOT_CALLED)
     except SessionStoreError as error:
         return _failed(f"{where}{error}", REFUSED)
     return 0
@@ -61,29 +66,31 @@ def _failed(text: str, code: int) -> int:
 
 
 def _ls(client: Client, options: argparse.Namespace) -> None:
-    found = client.sessions(status=options.status, limit=min(options.limit, PAGE))
-    _print_all(islice(found, options.limit), _summary, json=options.json)
+    sessions = client.list_sessions(status=options.status, limit=min(options.limit, PAGE))
+    _print_all(islice(sessions, options.limit), _summary_row, json=options.json)
 
 
 def _expiring(client: Client, options: argparse.Namespace) -> None:
-    found = client.expiring(
+    sessions = client.list_expiring(
         within_seconds=options.within, status=options.status, limit=min(options.limit, PAGE)
     )
-    _print_all(islice(found, options.limit), _ending, json=options.json)
+    _print_all(islice(sessions, options.limit), _expiring_row, json=options.json)
 
 
 def _show(client: Client, options: argparse.Namespace) -> None:
-    session = client.get(options.session_id)
+    session = client.get_session(options.session_id)
     print(as_json(session) if options.json else as_list(session))
 
 
 def _tail(client: Client, options: argparse.Namespace) -> None:
-    print("note: a session that is read is in use, so following it keeps it alive", file=sys.stderr)
+    print(
+        "note: reading a session keeps it alive, so it does not expire while it is followed", file=sys.stderr
+    )
     tail = Tail(options.session_id, kinds=options.only or KINDS, json=options.json)
     tail.follow(client, last=options.last, every=options.every, seconds=options.seconds)
 
 
-def _summary(session: SessionSummary) -> Mapping[str, str]:
+def _summary_row(session: SessionSummary) -> Mapping[str, str]:
     return {
         "SESSION": session.session_id,
         "STATUS": session.status,
@@ -93,7 +100,7 @@ def _summary(session: SessionSummary) -> Mapping[str, str]:
     }
 
 
-def _ending(session: ExpiringSession) -> Mapping[str, str]:
+def _expiring_row(session: ExpiringSession) -> Mapping[str, str]:
     return {
         "SESSION": session.session_id,
         "STATUS": session.status,
@@ -112,24 +119,32 @@ def _print_all(items: Iterable[AnswerT], row: Callable[[AnswerT], Mapping[str, s
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="sessions", description="Look at sessions through the API.")
+    parser = argparse.ArgumentParser(
+        prog="sessions", description="List, show and follow sessions of a session store."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     shared = [_shared()]
-    ls = commands.add_parser("ls", parents=shared, help="the caller's own sessions, newest first")
+    ls = commands.add_parser("ls", parents=shared, help="list the caller's own sessions, newest first")
     _listing(ls, status=None)
     ls.set_defaults(run=_ls)
-    show = commands.add_parser("show", parents=shared, help="one session with its state")
+    show = commands.add_parser("show", parents=shared, help="show one session with its state")
     show.add_argument("session_id")
     show.set_defaults(run=_show)
     expiring = commands.add_parser(
-        "expiring", parents=shared, help="operators: whose end is near, of any tenant"
+        "expiring", parents=shared, help="for operators: list sessions of any tenant that expire soon"
     )
     _listing(expiring, status="active")
     expiring.add_argument(
-        "--within", type=_whole(1, 7_776_000), default=900, metavar="SECONDS", help="how near (%(default)s)"
+        "--within",
+        type=_whole(1, 7_776_000),
+        default=900,
+        metavar="SECONDS",
+        help="expiring within this time (%(default)s)",
     )
     expiring.set_defaults(run=_expiring)
-    tail = commands.add_parser("tail", parents=shared, help="follow what comes to a session; Ctrl-C ends it")
+    tail = commands.add_parser(
+        "tail", parents=shared, help="follow a session's messages, tool calls and audit; Ctrl-C stops"
+    )
     _tailing(tail)
     tail.set_defaults(run=_tail)
     return parser
@@ -137,39 +152,43 @@ def _parser() -> argparse.ArgumentParser:
 
 def _shared() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(add_help=False)
-    place = options.add_mutually_exclusive_group()
-    place.add_argument("--url", help=f"of the API, its stage included (or {URL_VARIABLE})")
-    place.add_argument(
-        "--local", nargs="?", const=".local", metavar="FOLDER", help="the stack of `make run` (state: .local)"
+    target = options.add_mutually_exclusive_group()
+    target.add_argument("--url", help=f"URL of the API, including its stage (or {URL_VARIABLE})")
+    target.add_argument(
+        "--local",
+        nargs="?",
+        const=".local",
+        metavar="FOLDER",
+        help="call the stack of `make run`, whose state is in FOLDER (.local)",
     )
     caller = options.add_mutually_exclusive_group()
-    caller.add_argument("--profile", help="of the AWS credentials that sign; with --local: tenant-a")
-    caller.add_argument(
-        "--token", help=f"a bearer token; {TOKEN_VARIABLE} keeps it out of the list of processes"
+    caller.add_argument("--profile", help="AWS profile to sign with (with --local: tenant-a)")
+    caller.add_argument("--token", help=f"bearer token; {TOKEN_VARIABLE} keeps it out of the process list")
+    options.add_argument("--region", help="region to sign for, if the URL does not name it")
+    options.add_argument("--subject", help="end user to act for")
+    options.add_argument(
+        "--json", action="store_true", help="print one JSON object per line, as the API answers"
     )
-    options.add_argument("--region", help="to sign for, where the URL does not say")
-    options.add_argument("--subject", help="the end user to act for")
-    options.add_argument("--json", action="store_true", help="a JSON line each, as the API answers")
     return options
 
 
 def _listing(parser: argparse.ArgumentParser, *, status: str | None) -> None:
-    parser.add_argument("--status", choices=STATUSES, default=status, help="of this status alone")
+    parser.add_argument("--status", choices=STATUSES, default=status, help="only sessions in this status")
     parser.add_argument(
-        "--limit", type=_whole(1, 10_000), default=20, metavar="N", help="the most (%(default)s)"
+        "--limit", type=_whole(1, 10_000), default=20, metavar="N", help="at most this many (%(default)s)"
     )
 
 
 def _tailing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session_id")
     parser.add_argument(
-        "--only", action="append", choices=KINDS, help="one kind; may be given again (all three)"
+        "--only", action="append", choices=KINDS, help="only this kind; can be repeated (all three)"
     )
     parser.add_argument(
-        "--last", type=_whole(0, 1_000), default=10, metavar="N", help="begin with so many (%(default)s)"
+        "--last", type=_whole(0, 1_000), default=10, metavar="N", help="entries to begin with (%(default)s)"
     )
     parser.add_argument(
-        "--every", type=_whole(1, 60), default=2, metavar="SECONDS", help="how often to ask (%(default)s)"
+        "--every", type=_whole(1, 60), default=2, metavar="SECONDS", help="polling interval (%(default)s)"
     )
     parser.add_argument(
         "--for",
@@ -177,7 +196,7 @@ def _tailing(parser: argparse.ArgumentParser) -> None:
         type=_whole(0, 86_400),
         default=3_600,
         metavar="SECONDS",
-        help="how long to follow; 0 looks once (%(default)s)",
+        help="how long to follow; 0 polls once (%(default)s)",
     )
 
 

@@ -1,10 +1,10 @@
-"""Panels and a source, as the tests here need them."""
+"""Panels and a source for the tests of the dashboard."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from local.dashboard.body import Line, Metric, Panel
+from local.dashboard.body import Line, Panel, PanelMetric
 from local.dashboard.series import Series
 from local.dashboard.sources import NoSourceError, Window
 
@@ -12,9 +12,9 @@ WINDOW = Window(start=0, end=600, period=60)
 COUNTS = {60.0: 2.0, 120.0: 5.0}
 
 
-def metric(name: str, *, namespace: str = "SessionStore/local", **changes: Any) -> Metric:
+def metric(name: str, *, namespace: str = "SessionStore/local", **changes: Any) -> PanelMetric:
     plain: dict[str, Any] = {"dimensions": frozenset({("service", "session-api")}), "statistic": "Sum"}
-    return Metric(namespace=namespace, name=name, **{**plain, "period": 60, **changes})
+    return PanelMetric(namespace=namespace, name=name, **{**plain, "period": 60, **changes})
 
 
 def panel(*lines: Line, **changes: Any) -> Panel:
@@ -24,14 +24,14 @@ def panel(*lines: Line, **changes: Any) -> Panel:
 
 @dataclass(frozen=True, slots=True)
 class FixedSource:
-    """Has the series it is given, by the metric's name; of another name it has none."""
+    """Has the given series, by metric name, and no other."""
 
     series_by_name: Mapping[str, Series] = field(default_factory=dict)
     states: Mapping[str, str] = field(default_factory=dict)
 
-    def series(self, metric: Metric, _window: Window) -> Series:
+    def series(self, metric: PanelMetric, _window: Window) -> Series:
         if metric.name not in self.series_by_name:
-            raise NoSourceError(f"the emulator counts no {metric.namespace} {metric.name}")
+            raise NoSourceError(f"the emulator has no metrics in {metric.namespace} {metric.name}")
         return self.series_by_name[metric.name]
 
     def alarms(self) -> Mapping[str, str]:

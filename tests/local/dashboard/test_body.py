@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from local.dashboard.body import BodyError, Line, Metric, panels
+from local.dashboard.body import BodyError, Line, PanelMetric, panels
 from local.streams.templates import Stack
 
 
@@ -32,11 +32,11 @@ def test_a_panel_is_read_with_its_place_and_its_lines() -> None:
     ]
     left = {"label": "ms", "min": 0}
     limits = {"horizontal": [{"value": 5, "label": "alarm", "yAxis": "left"}]}
-    said = widget(title="Cache", metrics=rows, yAxis={"left": left}, annotations=limits)
-    (panel,) = panels([stack(body(said))], account="1")
+    properties = widget(title="Cache", metrics=rows, yAxis={"left": left}, annotations=limits)
+    (panel,) = panels([stack(body(properties))], account="1")
     assert (panel.x, panel.y, panel.width, panel.height) == (6, 2, 12, 6)
     assert (panel.title, panel.unit, panel.limits[0].value) == ("Cache", "ms", 5.0)
-    metric = Metric(
+    metric = PanelMetric(
         namespace="AWS/DAX",
         name="Hits",
         dimensions=frozenset({("ClusterId", "c")}),
@@ -49,13 +49,13 @@ def test_a_panel_is_read_with_its_place_and_its_lines() -> None:
     )
 
 
-def test_what_a_metric_does_not_say_is_what_cloudwatch_takes() -> None:
+def test_omitted_properties_of_a_metric_have_cloudwatchs_defaults() -> None:
     (panel,) = panels([stack(body(widget(metrics=[["N", "M", {}]])))], account="1")
-    assert isinstance(panel.lines[0].of, Metric)
+    assert isinstance(panel.lines[0].of, PanelMetric)
     assert (panel.lines[0].of.statistic, panel.lines[0].of.period) == ("Average", 300)
 
 
-def test_an_alarm_is_known_by_its_name_whatever_account_it_is_in() -> None:
+def test_an_alarm_is_identified_by_its_name_in_any_account() -> None:
     text = body(widget(alarms=["arn:PART:cloudwatch:us-east-1:ACCOUNT:alarm:late"]))
     before, between, after = parted(text)
     joined = {
@@ -72,11 +72,11 @@ def parted(text: str) -> tuple[str, str, str]:
 
 
 def test_a_reference_of_another_form_is_refused() -> None:
-    with pytest.raises(BodyError, match="not understood"):
+    with pytest.raises(BodyError, match="unsupported reference"):
         panels([stack({"Ref": "Function"})], account="1")
 
 
 @pytest.mark.parametrize("bodies", [(), (body(), body())])
 def test_no_dashboard_and_two_of_them_are_refused(bodies: tuple[str, ...]) -> None:
-    with pytest.raises(BodyError, match=f"has {len(bodies)} dashboards"):
+    with pytest.raises(BodyError, match=f"have {len(bodies)} dashboards"):
         panels([stack(*bodies)], account="1")

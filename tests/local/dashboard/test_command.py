@@ -1,4 +1,4 @@
-"""``make dashboard`` says what is missing."""
+"""``make dashboard`` reports what is missing."""
 
 from pathlib import Path
 
@@ -21,10 +21,10 @@ def test_a_period_that_is_none_is_named(
 ) -> None:
     monkeypatch.setenv("PERIOD", period)
     assert main(tmp_path) == 1
-    assert f"PERIOD must be seconds from 1 to 10800, got '{period}'" in capsys.readouterr().err
+    assert f"PERIOD must be a number of seconds from 1 to 10800, got '{period}'" in capsys.readouterr().err
 
 
-def test_a_stack_that_ended_without_taking_its_url_away_is_told(
+def test_a_url_left_by_a_stopped_stack_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "api-url").write_text("http://127.0.0.1:9/_aws/execute-api/x/v1\n")

@@ -1,4 +1,4 @@
-"""A panel's picture, whatever time it spans."""
+"""A panel can be drawn for any span of time."""
 
 import pytest
 

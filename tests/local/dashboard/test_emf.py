@@ -1,4 +1,4 @@
-"""What counts as a metric in a log, and what does not."""
+"""Which lines of a log are metrics."""
 
 import io
 import json
@@ -8,7 +8,7 @@ import pytest
 from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from local.dashboard.emf import read
+from local.dashboard.emf import read_metrics
 
 
 def line(**changes: Any) -> dict[str, Any]:
@@ -17,12 +17,12 @@ def line(**changes: Any) -> dict[str, Any]:
         "Dimensions": [["service"]],
         "Metrics": [{"Name": "Served", "Unit": "Count"}],
     }
-    said = {"Timestamp": 1_796_049_962_013, "CloudWatchMetrics": [metric]}
-    return {"_aws": said, "service": "session-api", "Served": [1.0, 2.0], **changes}
+    document = {"Timestamp": 1_796_049_962_013, "CloudWatchMetrics": [metric]}
+    return {"_aws": document, "service": "session-api", "Served": [1.0, 2.0], **changes}
 
 
 def test_each_value_is_a_sample_at_its_time() -> None:
-    counted = read([json.dumps(line())])
+    counted = read_metrics([json.dumps(line())])
     assert [(each.name, each.value, each.at) for each in counted.samples] == [
         ("Served", 1.0, 1_796_049_962.013),
         ("Served", 2.0, 1_796_049_962.013),
@@ -31,20 +31,20 @@ def test_each_value_is_a_sample_at_its_time() -> None:
 
 
 def test_a_value_need_not_be_a_list() -> None:
-    assert [each.value for each in read([json.dumps(line(Served=3))]).samples] == [3.0]
+    assert [each.value for each in read_metrics([json.dumps(line(Served=3))]).samples] == [3.0]
 
 
 def test_each_set_of_dimensions_is_a_metric_of_its_own() -> None:
-    said = line(status="active")
-    said["_aws"]["CloudWatchMetrics"][0]["Dimensions"] = [["service"], ["service", "status"]]
-    assert [len(each.dimensions) for each in read([json.dumps(said)]).samples] == [1, 1, 2, 2]
+    document = line(status="active")
+    document["_aws"]["CloudWatchMetrics"][0]["Dimensions"] = [["service"], ["service", "status"]]
+    assert [len(each.dimensions) for each in read_metrics([json.dumps(document)]).samples] == [1, 1, 2, 2]
 
 
-def test_what_powertools_writes_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_written_by_powertools_are_read(capsys: pytest.CaptureFixture[str]) -> None:
     metrics = Metrics(namespace="SessionStore/local", service="session-api")
     metrics.add_metric(name="Served", unit=MetricUnit.Count, value=4)
     metrics.flush_metrics()
-    (sample,) = read(io.StringIO(capsys.readouterr().out)).samples
+    (sample,) = read_metrics(io.StringIO(capsys.readouterr().out)).samples
     assert (sample.namespace, sample.name, sample.value) == ("SessionStore/local", "Served", 4.0)
     assert sample.dimensions == {("service", "session-api")}
 
@@ -53,7 +53,7 @@ def test_what_powertools_writes_is_read(capsys: pytest.CaptureFixture[str]) -> N
     "other", ["START RequestId: 05bb3918", "", '{"level": "INFO", "message": "served"}', "{", "[1]"]
 )
 def test_other_lines_of_the_log_count_nothing(other: str) -> None:
-    counted = read([other])
+    counted = read_metrics([other])
     assert (counted.samples, counted.unreadable) == ((), 0)
 
 
@@ -70,10 +70,10 @@ def test_other_lines_of_the_log_count_nothing(other: str) -> None:
         json.dumps({name: value for name, value in line().items() if name != "service"}),
     ],
 )
-def test_a_broken_line_is_told_and_takes_no_other_with_it(broken: str) -> None:
-    counted = read([broken, json.dumps(line())])
+def test_a_malformed_line_is_counted_and_harms_no_other(broken: str) -> None:
+    counted = read_metrics([broken, json.dumps(line())])
     assert (len(counted.samples), counted.unreadable) == (2, 1)
 
 
 def test_a_line_that_breaks_half_way_counts_nothing() -> None:
-    assert read([json.dumps(line(Served=[1.0, "x"]))]).samples == ()
+    assert read_metrics([json.dumps(line(Served=[1.0, "x"]))]).samples == ()

@@ -1,4 +1,4 @@
-"""The page shows each panel at its place: lines, or why there are none."""
+"""The page shows each panel at its position, with its lines or the reason why it has none."""
 
 import re
 import xml.etree.ElementTree as ET  # the page is our own
@@ -7,24 +7,24 @@ from html.parser import HTMLParser
 import pytest
 
 from local.dashboard.body import Limit, Line, Panel
-from local.dashboard.page import page, told
-from local.dashboard.shown import Shown, State, show
+from local.dashboard.page import page, summary_line
+from local.dashboard.rendering import RenderedPanel, State, render_panels
 from tests.local.dashboard.samples import COUNTS, WINDOW, FixedSource, metric, panel
 
 SERVED = Line(label="Served", of=metric("Served"))
 UNITS = Line(label="units", of=metric("ConsumedWriteCapacityUnits", namespace="AWS/DynamoDB"))
-NO_UNITS = "the emulator counts no AWS/DynamoDB ConsumedWriteCapacityUnits"
+NO_UNITS = "the emulator has no metrics in AWS/DynamoDB ConsumedWriteCapacityUnits"
 
 
-def shown(*panels: Panel, source: FixedSource | None = None) -> tuple[Shown, ...]:
-    return show(panels, source=source or FixedSource({"Served": COUNTS}), window=WINDOW)
+def shown(*panels: Panel, source: FixedSource | None = None) -> tuple[RenderedPanel, ...]:
+    return render_panels(panels, source=source or FixedSource({"Served": COUNTS}), window=WINDOW)
 
 
 def drawn(*panels: Panel, source: FixedSource | None = None, unreadable: int = 0) -> str:
     return page(shown(*panels, source=source), window=WINDOW, unreadable=unreadable)
 
 
-def test_a_line_is_drawn_with_what_was_counted_in_all() -> None:
+def test_a_line_is_drawn_with_its_total() -> None:
     text = drawn(panel(SERVED))
     assert "Served <b>7</b>" in text
     (svg,) = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
@@ -36,7 +36,7 @@ def test_a_count_is_zero_between_two_that_lie_apart() -> None:
     assert one.series == {0: 0, 60: 2, 120: 5, **dict.fromkeys(range(180, 600, 60), 0)}
 
 
-def test_what_is_no_count_is_not_filled() -> None:
+def test_only_counts_are_filled_with_zeros() -> None:
     slow = Line(label="p99", of=metric("Served", statistic="p99"))
     ((one,),) = (each.lines for each in shown(panel(slow)))
     assert (one.series, one.overall) == (COUNTS, 5)
@@ -50,21 +50,21 @@ def test_a_panel_without_a_source_says_why() -> None:
     assert "<svg" not in text
 
 
-def test_a_reason_is_told_once() -> None:
+def test_a_reason_is_shown_once() -> None:
     (one,) = shown(panel(UNITS, Line(label="again", of=UNITS.of)))
     assert one.missing == (NO_UNITS,)
 
 
-def test_a_line_without_a_source_is_told_beside_those_that_have_one() -> None:
+def test_a_line_without_a_source_is_named_beside_the_others() -> None:
     text = drawn(panel(SERVED, UNITS))
     assert "Served <b>7</b>" in text
     assert f"no source here: {NO_UNITS}" in text
 
 
-def test_a_source_that_has_counted_nothing_is_told_apart_from_none() -> None:
+def test_an_empty_source_differs_from_no_source() -> None:
     (one,) = shown(panel(SERVED), source=FixedSource({"Served": {}}))
     assert one.state is State.EMPTY
-    assert "no data in this period" in drawn(panel(SERVED), source=FixedSource({"Served": {}}))
+    assert "no values in this time" in drawn(panel(SERVED), source=FixedSource({"Served": {}}))
 
 
 RATE = Line(label="rate", of="100 * hits / (hits + misses)")
@@ -79,31 +79,31 @@ def test_an_expression_is_drawn_and_its_parts_are_not() -> None:
     assert (one.label, one.series) == ("rate", {60: 75})
 
 
-def test_an_expression_that_this_page_cannot_do_is_said() -> None:
+def test_an_unsupported_expression_is_named() -> None:
     strange = Line(label="rate", of="RATE(hits)")
     source = FixedSource({"Hits": COUNTS, "Misses": COUNTS})
     (one,) = shown(panel(strange, *PARTS), source=source)
     assert one.missing == ("this page does not support the expression RATE(hits)",)
 
 
-def test_an_expression_of_what_is_not_counted_here_has_no_source() -> None:
+def test_an_expression_of_metrics_without_a_source_has_none() -> None:
     (one,) = shown(panel(RATE, *PARTS), source=FixedSource())
     assert one.state is State.NO_SOURCE
-    assert "no metric of rate is measured here" in one.missing
+    assert "no metric of rate is collected here" in one.missing
 
 
-def test_alarms_are_told_with_their_states() -> None:
+def test_alarms_are_shown_with_their_states() -> None:
     board = panel(alarms=("late", "lost"))
     text = drawn(board, source=FixedSource(states={"late": "ALARM"}))
     assert '<li class="alarm">late <small>ALARM</small></li>' in text
     assert "lost <small>not deployed here</small>" in text
-    assert "does not evaluate alarms" not in text
+    assert "evaluates no alarm" not in text
 
 
-def test_alarms_that_nobody_judges_are_told_as_such() -> None:
+def test_alarms_that_are_not_evaluated_are_marked() -> None:
     board = panel(alarms=("late", "lost"))
     unknown = FixedSource(states=dict.fromkeys(("late", "lost"), "INSUFFICIENT_DATA"))
-    assert "no source here: the emulator does not evaluate alarms" in drawn(board, source=unknown)
+    assert "no source here: the emulator evaluates no alarm" in drawn(board, source=unknown)
 
 
 def test_a_panel_stands_where_the_dashboard_has_it() -> None:
@@ -138,17 +138,17 @@ def test_a_limit_is_drawn_where_it_is_in_sight() -> None:
 
 def test_the_summary_counts_the_panels_that_have_a_source() -> None:
     panels = [panel(markdown="# Title"), panel(SERVED), panel(UNITS), panel(SERVED)]
-    assert told(shown(*panels)).startswith("2 of 3 panels have a data source here; 0 of them")
-    assert told(shown(*panels)) in drawn(*panels)
+    assert summary_line(shown(*panels)).startswith("2 of 3 panels have a source here; 0 of these")
+    assert summary_line(shown(*panels)) in drawn(*panels)
 
 
-def test_broken_lines_are_told_where_there_are_any() -> None:
-    assert "marked as metrics that could not be read: 3" in drawn(panel(SERVED), unreadable=3)
+def test_malformed_lines_are_mentioned_if_there_are_any() -> None:
+    assert "could not be parsed: 3" in drawn(panel(SERVED), unreadable=3)
     assert "are not" not in drawn(panel(SERVED))
 
 
 class Loading(HTMLParser):
-    """What a page would load."""
+    """Collects the references of a page to other resources."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from local.dashboard.series import UnsupportedError, aggregate, evaluate, filled, overall
+from local.dashboard.series import UnsupportedError, aggregate, evaluate, fill_zeros, overall
 
 VALUES = [(60.0, 1.0), (61.0, 3.0), (119.9, 8.0), (180.0, 5.0)]
 
@@ -40,8 +40,8 @@ def test_a_statistic_that_is_not_known_is_named(statistic: str) -> None:
 
 
 def test_where_nothing_was_counted_a_count_is_zero() -> None:
-    assert filled({120: 5.0}, period=60, start=75, end=185) == {60: 0, 120: 5, 180: 0}
-    assert filled({120: 5.0}, period=60, start=60, end=180) == {60: 0, 120: 5}
+    assert fill_zeros({120: 5.0}, period=60, start=75, end=185) == {60: 0, 120: 5, 180: 0}
+    assert fill_zeros({120: 5.0}, period=60, start=60, end=180) == {60: 0, 120: 5}
 
 
 def test_a_line_in_one_number_is_all_that_was_counted_or_the_highest() -> None:

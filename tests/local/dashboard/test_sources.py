@@ -1,11 +1,11 @@
-"""Where values come from: log lines of the functions, and what the emulator's CloudWatch lists."""
+"""Values come from the functions' logs and from the metrics of the emulator's CloudWatch."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from local.dashboard.emf import Counted, Sample
+from local.dashboard.emf import LogMetrics, Sample
 from local.dashboard.sources import LocalStack, NoSourceError, Window
 from tests.local.dashboard.samples import metric
 
@@ -23,7 +23,7 @@ def sample(at: float, value: float, *, service: str = "session-api") -> Sample:
 
 
 class Watching:
-    """A CloudWatch that has been asked for a metric."""
+    """A CloudWatch that records the query and answers it."""
 
     def __init__(self) -> None:
         self.asked: list[Any] = []
@@ -35,27 +35,27 @@ class Watching:
 
 
 def stack(*samples: Sample, cloudwatch: object = None) -> LocalStack:
-    counted = Counted(samples=samples, unreadable=0)
+    counted = LogMetrics(samples=samples, unreadable=0)
     return LocalStack(client=lambda _service: cloudwatch, counted=counted, served=SERVED)
 
 
-def test_only_what_lies_in_the_time_shown_is_counted() -> None:
-    found = stack(*(sample(at, 1) for at in (59, 60, 180, 181)))
-    assert found.series(metric("Served"), Window(start=60, end=180)) == {60: 1, 180: 1}
+def test_only_samples_in_the_time_shown_count() -> None:
+    source = stack(*(sample(at, 1) for at in (59, 60, 180, 181)))
+    assert source.series(metric("Served"), Window(start=60, end=180)) == {60: 1, 180: 1}
 
 
 def test_another_function_counts_for_itself() -> None:
-    found = stack(sample(60, 1), sample(60, 7, service="expiry-watch"))
-    assert found.series(metric("Served"), Window(start=0, end=99)) == {60: 1}
+    source = stack(sample(60, 1), sample(60, 7, service="expiry-watch"))
+    assert source.series(metric("Served"), Window(start=0, end=99)) == {60: 1}
 
 
 def test_a_period_of_the_page_takes_the_place_of_the_panel_s_own() -> None:
-    found = stack(sample(60, 1), sample(75, 2))
-    assert found.series(metric("Served"), Window(start=0, end=99)) == {60: 3}
-    assert found.series(metric("Served"), Window(start=0, end=99, period=10)) == {60: 1, 70: 2}
+    source = stack(sample(60, 1), sample(75, 2))
+    assert source.series(metric("Served"), Window(start=0, end=99)) == {60: 3}
+    assert source.series(metric("Served"), Window(start=0, end=99, period=10)) == {60: 1, 70: 2}
 
 
-def test_what_the_emulator_lists_is_asked_of_it() -> None:
+def test_metrics_that_the_emulator_lists_are_read_from_it() -> None:
     watching = Watching()
     wanted = metric("Invocations", namespace="AWS/Lambda", statistic="p99")
     series = stack(cloudwatch=watching).series(wanted, Window(start=0, end=300))
@@ -68,19 +68,19 @@ def test_what_the_emulator_lists_is_asked_of_it() -> None:
 @pytest.mark.parametrize(
     ("namespace", "reason"),
     [
-        ("AWS/DynamoDB", "the emulator counts no AWS/DynamoDB"),
-        ("AWS/Lambda", "the emulator counts no AWS/Lambda Missing"),
+        ("AWS/DynamoDB", "the emulator has no metrics in AWS/DynamoDB"),
+        ("AWS/Lambda", "the emulator has no metric AWS/Lambda Missing"),
     ],
 )
-def test_what_it_does_not_list_has_no_source(namespace: str, reason: str) -> None:
+def test_metrics_that_it_does_not_list_have_no_source(namespace: str, reason: str) -> None:
     with pytest.raises(NoSourceError) as caught:
         stack().series(metric("Missing", namespace=namespace), Window(start=0, end=1))
     assert caught.value.args == (reason,)
 
 
-def test_what_it_lists_of_others_has_no_source_either() -> None:
+def test_metrics_listed_for_other_dimensions_have_no_source() -> None:
     elsewhere = metric("Invocations", namespace="AWS/Lambda", dimensions=frozenset({("service", "other")}))
-    with pytest.raises(NoSourceError, match="Invocations for some of these resources only"):
+    with pytest.raises(NoSourceError, match="Invocations for other dimensions only"):
         stack().series(elsewhere, Window(start=0, end=1))
 
 

@@ -1,4 +1,4 @@
-"""A small application of its own in the emulator: a table, a function on its stream, a dead-letter queue."""
+"""A small application in the emulator: a table, a function on its stream, a dead-letter queue."""
 
 import json
 import secrets
@@ -44,7 +44,7 @@ def handler(event, context):
     if failed < len(records):
         return {"batchItemFailures": [{"itemIdentifier": records[failed]["dynamodb"]["SequenceNumber"]}]}
 """
-"""Writes the records that it takes to a file of this machine; fails as a record tells it to."""
+"""Writes the records it accepts to a local file, and fails when a record says so."""
 
 
 def _template(name: str, *, seen: Path) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _template(name: str, *, seen: Path) -> dict[str, Any]:
                     "StreamSpecification": {"StreamViewType": "NEW_AND_OLD_IMAGES"},
                 },
             },
-            "DeadLetters": {"Type": "AWS::SQS::Queue"},
+            "DeadLetterSender": {"Type": "AWS::SQS::Queue"},
             "Role": {
                 "Type": "AWS::IAM::Role",
                 "Properties": {"AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trusts]}},
@@ -100,7 +100,7 @@ def _template(name: str, *, seen: Path) -> dict[str, Any]:
                     "FunctionResponseTypes": ["ReportBatchItemFailures"],
                     "FilterCriteria": filters,
                     "DestinationConfig": {
-                        "OnFailure": {"Destination": {"Fn::GetAtt": ["DeadLetters", "Arn"]}}
+                        "OnFailure": {"Destination": {"Fn::GetAtt": ["DeadLetterSender", "Arn"]}}
                     },
                 },
             },
@@ -110,7 +110,7 @@ def _template(name: str, *, seen: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Application:
-    """What is deployed; its own state keeps the runner's files away from those of the app proper."""
+    """The deployed application, with a state folder separate from the real stack's."""
 
     emulator: Emulator
     table: str
@@ -188,7 +188,7 @@ def application(emulator: Emulator, tmp_path: Path) -> Iterator[Application]:
 
 
 def deploy_application(emulator: Emulator, tmp_path: Path) -> Application:
-    """By CloudFormation, from what remains of its template; its stack is named as its table."""
+    """Deploy it by CloudFormation, without its mapping; the stack has the table's name."""
     name = f"{STACK}-{secrets.token_hex(4)}"
     assembly = tmp_path / "cdk.out"
     assembly.mkdir()
@@ -213,5 +213,5 @@ def deploy_application(emulator: Emulator, tmp_path: Path) -> Application:
         emulator=replace(emulator, state=tmp_path),
         table=name,
         function=resources["Consumer"],
-        dead_letter_queue=resources["DeadLetters"],
+        dead_letter_queue=resources["DeadLetterSender"],
     )

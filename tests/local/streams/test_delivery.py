@@ -43,7 +43,7 @@ def test_poison_is_discarded_alone_and_everything_else_delivered_in_order(applic
 
 
 def discarded(application: Application, letter: Any) -> str:
-    """The record that a dead letter points at, read from the stream again."""
+    """Read the record that a dead letter refers to from the stream again."""
     info = letter["DDBStreamBatchInfo"]
     streams = application.client("dynamodbstreams")
     iterator = streams.get_shard_iterator(
@@ -69,7 +69,7 @@ def test_a_function_that_crashes_or_runs_out_of_time_fails_its_batch(application
     assert [discarded(application, letter) for letter in letters] == names(1, 2)
 
 
-def test_a_restart_delivers_what_came_in_between_and_nothing_twice(application: Application) -> None:
+def test_a_restart_delivers_records_written_meanwhile_and_none_twice(application: Application) -> None:
     application.put("restart", "001")
     with application.delivering([]):
         assert keys(application.seen("restart", count=1)) == names(1)
@@ -80,7 +80,7 @@ def test_a_restart_delivers_what_came_in_between_and_nothing_twice(application: 
         assert keys(application.seen("restart", count=3)) == names(1, 2, 3)
 
 
-def test_what_is_not_delivered_outlives_a_restart_of_the_emulator(tmp_path: Path) -> None:
+def test_undelivered_records_outlive_a_restart_of_the_emulator(tmp_path: Path) -> None:
     said: list[str] = []
     with running(tmp_path, port=free_port()) as first:
         application = deploy_application(first, tmp_path)
@@ -99,7 +99,7 @@ def test_what_is_not_delivered_outlives_a_restart_of_the_emulator(tmp_path: Path
 
 
 def position(application: Application) -> str | None:
-    """The sequence number that the runner's file holds, if any."""
+    """Return the sequence number in the runner's file, if any."""
     file = application.emulator.state / "streams" / "positions.json"
     if not file.exists():
         return None
@@ -109,7 +109,7 @@ def position(application: Application) -> str | None:
     return after
 
 
-def test_an_expired_item_is_removed_by_the_service_and_a_deleted_one_by_nobody(
+def test_only_the_record_of_an_expired_item_has_the_service_identity(
     application: Application,
 ) -> None:
     now = int(time.time())

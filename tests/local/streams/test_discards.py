@@ -1,14 +1,14 @@
 """A discard's message has the form that Lambda documents for DynamoDB streams."""
 
-from local.streams.discards import Condition, discard_message
-from local.streams.responses import Answer
+from local.streams.discards import DiscardCondition, discard_message
+from local.streams.responses import InvocationResult
 from tests.support.streams import START, STREAM_ARN, record
 
 FUNCTION = "arn:aws:lambda:us-east-1:000000000000:function:consumer"
 RECORDS = [record(7, created=START - 90), record(8, created=START - 80.5)]
 
 
-def message(condition: Condition, answer: Answer | None, invocations: int) -> object:
+def message(condition: DiscardCondition, answer: InvocationResult | None, invocations: int) -> object:
     return discard_message(
         RECORDS,
         condition=condition,
@@ -34,8 +34,8 @@ BATCH = {
 
 
 def test_exhausted_retries_tell_how_the_function_ended() -> None:
-    answer = Answer(request_id="request-1", function_error="Unhandled")
-    assert message(Condition.RETRY_ATTEMPTS_EXHAUSTED, answer, 3) == {
+    answer = InvocationResult(request_id="request-1", function_error="Unhandled")
+    assert message(DiscardCondition.RETRY_ATTEMPTS_EXHAUSTED, answer, 3) == {
         "requestContext": {
             "requestId": "request-1",
             "functionArn": FUNCTION,
@@ -50,13 +50,13 @@ def test_exhausted_retries_tell_how_the_function_ended() -> None:
 
 
 def test_a_reported_failure_is_no_function_error() -> None:
-    made = message(Condition.RETRY_ATTEMPTS_EXHAUSTED, Answer(request_id="request-1"), 1)
+    made = message(DiscardCondition.RETRY_ATTEMPTS_EXHAUSTED, InvocationResult(request_id="request-1"), 1)
     assert isinstance(made, dict)
     assert made["responseContext"] == {"statusCode": 200, "executedVersion": "$LATEST"}
 
 
 def test_records_that_were_never_sent_have_no_response() -> None:
-    assert message(Condition.RECORD_AGE_EXCEEDED, None, 0) == {
+    assert message(DiscardCondition.RECORD_AGE_EXCEEDED, None, 0) == {
         "requestContext": {
             "requestId": "request-1",
             "functionArn": FUNCTION,

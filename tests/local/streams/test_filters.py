@@ -1,4 +1,4 @@
-"""Filter criteria admit what Lambda's documents say they admit."""
+"""Filter criteria match as Lambda's documentation says."""
 
 import json
 from typing import Any
@@ -161,23 +161,26 @@ REFUSES = {
 
 INVALID = {
     "what is not JSON": ("{", "not JSON"),
-    "what is not an object": ("[1]", "an object with at least one field"),
-    "an empty object": ({}, "an object with at least one field"),
-    "an empty object inside": ({"dynamodb": {}}, r"filter 1\.dynamodb: an object with at least one field"),
-    "a bare value": ({"eventName": "INSERT"}, "an array that is not empty"),
-    "an empty array": ({"eventName": []}, "an array that is not empty"),
-    "an array in an array": ({"eventName": [["INSERT"]]}, "a value is a string"),
+    "what is not an object": ("[1]", "expected an object with at least one field"),
+    "an empty object": ({}, "expected an object with at least one field"),
+    "an empty object inside": (
+        {"dynamodb": {}},
+        r"filter 1\.dynamodb: expected an object",
+    ),
+    "a bare value": ({"eventName": "INSERT"}, "a non-empty array"),
+    "an empty array": ({"eventName": []}, "a non-empty array"),
+    "an array in an array": ({"eventName": [["INSERT"]]}, "expected a string"),
     "an unknown operator": ({"eventName": [{"wildcard": "IN*"}]}, "'wildcard' is not one of"),
     "two operators in one object": (
         {"eventName": [{"prefix": "I", "suffix": "T"}]},
-        "an operator stands alone",
+        "expected one operator",
     ),
     "exists beside an operator": (
         {"eventName": [{"exists": True, "prefix": "I"}]},
-        "an operator stands alone",
+        "expected one operator",
     ),
     "exists of no boolean": ({"eventName": [{"exists": "yes"}]}, "true or false"),
-    "an empty prefix": ({"eventName": [{"prefix": ""}]}, "a string that is not empty"),
+    "an empty prefix": ({"eventName": [{"prefix": ""}]}, "a non-empty string"),
     "a prefix of a number": ({"eventName": [{"prefix": 1}]}, "got 1"),
     "another operator in a prefix": (
         {"eventName": [{"prefix": {"suffix": "x"}}]},
@@ -191,9 +194,9 @@ INVALID = {
         "'exists' is not",
     ),
     "numeric without a list": ({"a": [{"numeric": 1}]}, "one or two pairs"),
-    "numeric of a string": ({"a": [{"numeric": ["=", "1"]}]}, "a number is expected"),
+    "numeric of a string": ({"a": [{"numeric": ["=", "1"]}]}, "expected a number"),
     "numeric with another comparison": ({"a": [{"numeric": ["!=", 1]}]}, "'!=' is not one of"),
-    "numeric upside down": ({"a": [{"numeric": ["<", 1, ">", 0]}]}, "a range is > or >="),
+    "numeric upside down": ({"a": [{"numeric": ["<", 1, ">", 0]}]}, "a range must be > or >="),
     "an empty range": ({"a": [{"numeric": [">", 2, "<", 1]}]}, "is empty"),
     "numeric past its limit": ({"a": [{"numeric": ["<", 5.1e9]}]}, "is not between"),
     "$or of one": ({"$or": [{"eventName": ["INSERT"]}]}, "'eventName' is not one of"),
@@ -236,5 +239,5 @@ def test_a_sixth_filter_is_refused() -> None:
 
 
 def test_a_filter_without_a_pattern_is_refused() -> None:
-    with pytest.raises(FilterError, match="Pattern is a string"):
+    with pytest.raises(FilterError, match="Pattern must be a string"):
         filter_criteria({"Filters": [{}]})

@@ -4,16 +4,22 @@ from typing import Any
 
 import pytest
 
-from local.streams.mapping import RETENTION_SECONDS, MappingError, Settings, StartingPosition, settings
+from local.streams.mapping import (
+    RETENTION_SECONDS,
+    MappingError,
+    MappingSettings,
+    StartingPosition,
+    read_mapping_settings,
+)
 
 
-def from_template(**properties: Any) -> Settings:
+def from_template(**properties: Any) -> MappingSettings:
     places = {"EventSourceArn": "arn", "FunctionName": "name", "StartingPosition": "TRIM_HORIZON"}
-    return settings({**places, **properties})
+    return read_mapping_settings({**places, **properties})
 
 
-def test_what_is_not_said_has_the_default_of_aws() -> None:
-    assert from_template() == Settings(
+def test_omitted_properties_have_the_defaults_of_aws() -> None:
+    assert from_template() == MappingSettings(
         starting_position=StartingPosition.TRIM_HORIZON,
         batch_size=100,
         window=0,
@@ -25,7 +31,7 @@ def test_what_is_not_said_has_the_default_of_aws() -> None:
     )
 
 
-def test_all_that_is_said_is_honoured() -> None:
+def test_every_supported_property_is_read() -> None:
     said = from_template(
         StartingPosition="LATEST",
         BatchSize=25,
@@ -39,7 +45,7 @@ def test_all_that_is_said_is_honoured() -> None:
         Enabled=False,
         Tags=[{"Key": "stage", "Value": "local"}],
     )
-    assert said == Settings(
+    assert said == MappingSettings(
         starting_position=StartingPosition.LATEST,
         batch_size=25,
         window=2,
@@ -78,13 +84,13 @@ def test_an_age_past_the_streams_retention_is_the_retention() -> None:
         ({"MaximumRecordAgeInSeconds": 59}, "must be -1 or from 60 to 604800, got 59"),
         ({"MaximumRecordAgeInSeconds": 604_801}, "from -1 to 604800"),
         ({"BisectBatchOnFunctionError": "true"}, "BisectBatchOnFunctionError must be true or false"),
-        ({"FunctionResponseTypes": ["Everything"]}, "at most ReportBatchItemFailures"),
+        ({"FunctionResponseTypes": ["Everything"]}, "must be empty or ReportBatchItemFailures"),
         ({"ParallelizationFactor": 2}, "ParallelizationFactor must be 1"),
         ({"TumblingWindowInSeconds": 30}, "TumblingWindowInSeconds"),
-        ({"KmsKeyArn": "arn"}, "KmsKeyArn of a DynamoDB stream's mapping cannot be honoured"),
+        ({"KmsKeyArn": "arn"}, "KmsKeyArn of a stream mapping not supported here"),
         ({"FilterCriteria": {"Filters": [{"Pattern": "{"}]}}, "FilterCriteria: filter 1: not JSON"),
     ],
 )
-def test_what_cannot_be_honoured_is_refused_by_name(properties: dict[str, Any], said: str) -> None:
+def test_unsupported_properties_are_refused_by_name(properties: dict[str, Any], said: str) -> None:
     with pytest.raises(MappingError, match=said):
         from_template(**properties)

@@ -1,10 +1,10 @@
-"""Positions and swept records outlive the process that noted them."""
+"""Positions and swept records outlive the process that wrote them."""
 
 import threading
 from pathlib import Path
 
 from local.streams.positions import Position, Positions
-from local.streams.swept import KEPT_SECONDS, SweptRecords
+from local.streams.swept import RETENTION_SECONDS, SweptRecords
 
 STREAM = "arn:aws:dynamodb:us-east-1:000000000000:table/sessions/stream/2027"
 
@@ -46,7 +46,7 @@ def test_a_note_goes_when_the_stream_keeps_its_record_no_more(tmp_path: Path) ->
     file = tmp_path / "swept.jsonl"
     with SweptRecords(file, now=lambda: 1000.0).sweeping() as note:
         note(STREAM, "7")
-    assert not SweptRecords(file, now=lambda: 1001.0 + KEPT_SECONDS).holds(STREAM, "7")
+    assert not SweptRecords(file, now=lambda: 1001.0 + RETENTION_SECONDS).holds(STREAM, "7")
     assert file.read_text() == ""
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from local.streams.discards import Condition
+from local.streams.discards import DiscardCondition
 from local.streams.filters import filter_criteria
 from local.streams.mapping import RETENTION_SECONDS
 from local.streams.reader import PAYLOAD_LIMIT, Progress
-from local.streams.responses import Answer
+from local.streams.responses import InvocationResult
 from tests.support.streams import (
     OK,
     RAISED,
@@ -24,9 +24,11 @@ from tests.support.streams import (
 )
 
 
-def reports(*failed: int) -> Answer:
+def reports(*failed: int) -> InvocationResult:
     failures = [{"itemIdentifier": f"{number:021d}"} for number in failed]
-    return Answer(request_id="request-partial", payload=json.dumps({"batchItemFailures": failures}).encode())
+    return InvocationResult(
+        request_id="request-partial", payload=json.dumps({"batchItemFailures": failures}).encode()
+    )
 
 
 def flat(batches: list[list[int]]) -> list[int]:
@@ -47,7 +49,7 @@ def test_an_empty_shard_invokes_nothing() -> None:
     assert done.checkpoints == []
 
 
-def test_without_a_window_what_is_there_is_sent_at_once() -> None:
+def test_without_a_window_records_are_sent_at_once() -> None:
     done = delivery(2, arrivals=[0, 5], stays_open=True)
     assert done.reader.deliver_next() is Progress.MOVED
     assert done.batches == [[1]]
@@ -95,7 +97,7 @@ def test_a_batch_of_filtered_records_alone_moves_on_without_an_invocation() -> N
 def test_one_poisoned_record_of_a_thousand_is_discarded_alone() -> None:
     done = delivery(1000, fails_on(700), bisects=True, max_retries=2, batch_size=100).to_the_end()
     assert done.discarded == [[700]]
-    assert done.discards[0].condition is Condition.RETRY_ATTEMPTS_EXHAUSTED
+    assert done.discards[0].condition is DiscardCondition.RETRY_ATTEMPTS_EXHAUSTED
     delivered = [number for batch in done.batches if 700 not in batch for number in batch]
     assert delivered == [number for number in range(1, 1001) if number != 700]
     assert done.batches.count([700]) == 3
@@ -136,7 +138,7 @@ def test_the_shard_goes_on_after_a_discarded_batch() -> None:
 
 def test_unlimited_retries_end_when_the_stream_would_drop_the_record() -> None:
     done = delivery(1, fails_on(1)).to_the_end()
-    assert [discard.condition for discard in done.discards] == [Condition.RECORD_AGE_EXCEEDED]
+    assert [discard.condition for discard in done.discards] == [DiscardCondition.RECORD_AGE_EXCEEDED]
     assert done.discards[0].invocations == len(done.batches)
     assert RETENTION_SECONDS < done.clock.now() - START <= RETENTION_SECONDS + 4
 
@@ -146,7 +148,7 @@ def test_a_record_too_old_is_discarded_and_the_younger_go_on() -> None:
     done = delivery(records, max_age=60).to_the_end()
     assert done.batches == [[3]]
     assert done.discarded == [[1, 2]]
-    assert done.discards[0].condition is Condition.RECORD_AGE_EXCEEDED
+    assert done.discards[0].condition is DiscardCondition.RECORD_AGE_EXCEEDED
     assert done.discards[0].invocations == 0
     assert done.discards[0].answer is None
 
@@ -161,7 +163,7 @@ def test_a_record_that_grows_too_old_between_retries_is_discarded_alone() -> Non
 
 def test_a_function_out_of_reach_costs_no_attempt_and_is_tried_until_the_records_are_too_old() -> None:
     done = delivery(2, refuses, max_retries=0, max_age=60).to_the_end()
-    assert [discard.condition for discard in done.discards] == [Condition.RECORD_AGE_EXCEEDED]
+    assert [discard.condition for discard in done.discards] == [DiscardCondition.RECORD_AGE_EXCEEDED]
     assert done.discards[0].invocations == 0
     assert len(done.batches) > 10
 
@@ -181,7 +183,7 @@ def test_attempts_go_on_counting_when_a_partial_failure_shortens_the_batch() -> 
 
 
 def test_with_bisect_a_batch_is_split_at_the_reported_record() -> None:
-    def behaviour(batch: Any) -> Answer:
+    def behaviour(batch: Any) -> InvocationResult:
         return reports(4) if 4 in batch else OK
 
     done = delivery(6, behaviour, reports_failures=True, bisects=True, max_retries=1).to_the_end()
@@ -194,7 +196,7 @@ def test_a_reported_failure_is_a_success_where_reports_are_not_asked_for() -> No
     assert done.batches == [[1, 2, 3]]
 
 
-def test_a_function_error_halves_the_batch_whatever_is_reported() -> None:
+def test_a_function_error_halves_the_batch_regardless_of_reported_failures() -> None:
     done = delivery(2, fails_on(2), reports_failures=True, bisects=True, max_retries=0).to_the_end()
     assert done.batches == [[1, 2], [1], [2]]
 
@@ -206,7 +208,7 @@ def test_a_stop_between_retries_leaves_the_batch_for_the_next_start() -> None:
     assert not done.discards
 
 
-def test_what_the_source_raises_passes_through_and_moves_nothing() -> None:
+def test_exceptions_of_the_source_pass_through_without_progress() -> None:
     done = delivery(2, succeeds)
     done.reader.discard = lambda discard: (_ for _ in ()).throw(RuntimeError(str(numbers(discard.records))))
     done.reader.settings = type(done.reader.settings)(max_age=1)

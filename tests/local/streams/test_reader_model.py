@@ -1,4 +1,4 @@
-"""Whatever a function does, each record is delivered or discarded, in order, and none is skipped."""
+"""For any behaviour of the function, each record is delivered or discarded, in order; none is skipped."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.streams.reader import UnreachedError
-from local.streams.responses import Answer
+from local.streams.responses import InvocationResult
 from tests.support.streams import OK, RAISED, delivery
 
 MOST_RECORDS = 40
@@ -16,7 +16,7 @@ MOST_RECORDS = 40
 
 @st.composite
 def functions(draw: st.DrawFn) -> dict[str, Any]:
-    """How often each record makes a batch fail, which always do, and when the function is out of reach."""
+    """How often each record fails its batch, which always do, and when the function is unreachable."""
     count = draw(st.integers(1, MOST_RECORDS))
     patience = st.integers(1, 6)
     return {
@@ -29,7 +29,7 @@ def functions(draw: st.DrawFn) -> dict[str, Any]:
 
 
 class Modelled:
-    """Succeeds in order up to the first record that is not willing yet."""
+    """Succeeds in order up to the first record that still fails."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
         self._failures = dict(plan["failures"])
@@ -37,7 +37,7 @@ class Modelled:
         self._calls = 0
         self.succeeded: list[int] = []
 
-    def __call__(self, batch: Sequence[int]) -> Answer:
+    def __call__(self, batch: Sequence[int]) -> InvocationResult:
         self._calls += 1
         if self._calls in self._plan["unreached"]:
             raise UnreachedError("throttled")
@@ -48,12 +48,12 @@ class Modelled:
         self.succeeded += batch
         return OK
 
-    def _failed(self, batch: Sequence[int], place: int) -> Answer:
+    def _failed(self, batch: Sequence[int], place: int) -> InvocationResult:
         if not self._plan["partial"]:
             return RAISED
         self.succeeded += batch[:place]
         failures = {"batchItemFailures": [{"itemIdentifier": f"{batch[place]:021d}"}]}
-        return Answer(request_id="request", payload=json.dumps(failures).encode())
+        return InvocationResult(request_id="request", payload=json.dumps(failures).encode())
 
 
 @given(

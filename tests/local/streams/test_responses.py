@@ -1,18 +1,18 @@
-"""A function's answer is read as Lambda's documents say."""
+"""A function's response is read as Lambda's documentation says."""
 
 import json
 from typing import Any
 
 import pytest
 
-from local.streams.responses import WHOLE_BATCH, Answer, first_failure
+from local.streams.responses import WHOLE_BATCH, InvocationResult, first_failure
 
 BATCH = ["100", "200", "1000"]
 
 
 def failure(payload: bytes, **answer: Any) -> int | None:
     return first_failure(
-        Answer(request_id="request", payload=payload, **answer), BATCH, reports_failures=True
+        InvocationResult(request_id="request", payload=payload, **answer), BATCH, reports_failures=True
     )
 
 

@@ -1,4 +1,4 @@
-"""The runner reads shards in their order, survives what breaks a reader, and goes on after a restart."""
+"""The runner reads shards in order, restarts failing readers, and continues after a restart."""
 
 import threading
 import time
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from local.streams.backlog import Backlogs
-from local.streams.mapping import EventSourceMapping, Settings, StartingPosition
+from local.streams.mapping import EventSourceMapping, MappingSettings, StartingPosition
 from local.streams.positions import Positions
 from local.streams.reader import Pauses
 from local.streams.records import Record, sequence_number
@@ -57,7 +57,7 @@ def running(
         function_arn="arn:aws:lambda:us-east-1:000000000000:function:consumer",
         stream_arn=STREAM_ARN,
         dead_letter_arn=None,
-        settings=Settings(**settings),
+        settings=MappingSettings(**settings),
     )
     runner = Runner(
         deliveries=[Delivery(mapping=mapping, stream=stream)],
@@ -113,13 +113,13 @@ def test_a_finished_shard_is_not_read_again(tmp_path: Path) -> None:
     assert stream.delivered == [1, 2]
 
 
-def test_what_breaks_a_reader_is_said_and_it_begins_again(tmp_path: Path) -> None:
+def test_a_failing_reader_is_reported_and_restarted(tmp_path: Path) -> None:
     said: list[str] = []
     stream = FakeStream({shard(): records(1, 3)})
     stream.breaks = 2
     with running(stream, tmp_path, said=said):
         until(lambda: stream.delivered == [1, 2, 3])
-    assert said == ["App/Mapping one: RuntimeError: broken; retrying in 0.01 s"] * 2
+    assert said == ["App/Mapping one: RuntimeError: broken; restarting in 0.01 s"] * 2
 
 
 def test_latest_means_the_end_at_the_first_start_alone(tmp_path: Path) -> None:
@@ -140,12 +140,12 @@ def test_a_disabled_mapping_delivers_nothing(tmp_path: Path) -> None:
     assert stream.delivered == []
 
 
-def test_a_sweeper_sweeps_again_and_again_whatever_breaks_it(tmp_path: Path) -> None:
+def test_a_failing_sweeper_is_restarted(tmp_path: Path) -> None:
     said: list[str] = []
     sweeper = Counting(failures=1)
     with running(FakeStream({}), tmp_path, said=said, sweepers=[sweeper]):
         until(lambda: sweeper.sweeps > 3)
-    assert said == ["ttl sweeper: RuntimeError: no table; retrying in 0.01 s"]
+    assert said == ["ttl sweeper: RuntimeError: no table; restarting in 0.01 s"]
 
 
 def test_nothing_runs_after_a_stop(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_nothing_runs_after_a_stop(tmp_path: Path) -> None:
     assert not [name for name in names if name.startswith(("App/Mapping", "ttl sweeper"))]
 
 
-def test_what_was_not_delivered_outlives_a_stream_that_is_forgotten(tmp_path: Path) -> None:
+def test_undelivered_records_outlive_a_lost_stream(tmp_path: Path) -> None:
     stream = FakeStream({shard(): records(1, 2)})
     with running(stream, tmp_path):
         until(lambda: stream.delivered == [1, 2])

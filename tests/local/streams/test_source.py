@@ -1,4 +1,4 @@
-"""A stream is read shard by shard, through what can go wrong with iterators."""
+"""A stream is read shard by shard, with iterators that expire or point to trimmed records."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from local.streams.positions import Position
 from local.streams.records import event_record
-from local.streams.source import Shard, ShardError, ShardSource, Stream, ends, readable
+from local.streams.source import Shard, ShardError, ShardSource, Stream, readable_shards, shard_ends
 from local.streams.swept import SweptRecords
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/sessions/stream/2027"
@@ -41,7 +41,7 @@ def failing(code: str) -> ClientError:
 
 
 class FakeStreams:
-    """Answers GetRecords from a script of pages and errors; remembers the iterators asked for."""
+    """Answers GetRecords from a script of pages and errors; records the iterators requested."""
 
     def __init__(self, script: Sequence[Any] = (), shards: Sequence[dict[str, Any]] = ()) -> None:
         self._script = iter(script)
@@ -147,7 +147,7 @@ def test_an_expired_iterator_is_replaced_at_the_last_record(tmp_path: Path) -> N
     assert client.asked == [("TRIM_HORIZON", None), ("AFTER_SEQUENCE_NUMBER", "1")]
 
 
-def test_a_trimmed_position_is_said_and_reading_goes_on_with_what_is_left(tmp_path: Path) -> None:
+def test_a_trimmed_position_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
     said: list[str] = []
     client = FakeStreams([failing("TrimmedDataAccessException"), page(received("9"))])
     assert len(source(client, tmp_path, after="7", said=said).read().records) == 1
@@ -157,7 +157,7 @@ def test_a_trimmed_position_is_said_and_reading_goes_on_with_what_is_left(tmp_pa
 
 def test_a_stream_that_gives_no_valid_iterator_is_an_error(tmp_path: Path) -> None:
     client = FakeStreams([failing("ExpiredIteratorException")] * 9)
-    with pytest.raises(ShardError, match="no iterator stays valid"):
+    with pytest.raises(ShardError, match="every iterator expired at once"):
         source(client, tmp_path).read()
 
 
@@ -189,14 +189,14 @@ def test_a_shard_waits_for_its_parent() -> None:
         Shard(shard_id="child", parent_id="parent"),
         Shard(shard_id="other"),
     )
-    assert [shard.shard_id for shard in readable(shards, finished=())] == ["parent", "other"]
-    assert [shard.shard_id for shard in readable(shards, finished={"parent"})] == ["child", "other"]
+    assert [shard.shard_id for shard in readable_shards(shards, finished=())] == ["parent", "other"]
+    assert [shard.shard_id for shard in readable_shards(shards, finished={"parent"})] == ["child", "other"]
 
 
 def test_the_end_of_a_shard_is_its_last_record() -> None:
     shards = [{"ShardId": "open"}, {"ShardId": "closed"}, {"ShardId": "empty"}]
     script = [page(received("1")), page(received("2")), page(), page(received("5"), following=None), page()]
-    assert ends(Stream(client=FakeStreams(script, shards), arn=ARN)) == {
+    assert shard_ends(Stream(client=FakeStreams(script, shards), arn=ARN)) == {
         "open": Position(after="2"),
         "closed": Position(after="5", finished=True),
         "empty": Position(),

@@ -1,4 +1,4 @@
-"""The sweeper deletes what has expired, in bounded steps, and notes the record of each deletion."""
+"""The sweeper deletes expired items in bounded steps and notes the record of each deletion."""
 
 import secrets
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 
 from local.emulator import Emulator
 from local.streams.source import Stream
-from local.streams.sweeper import OLDEST_SECONDS, Sweeper
+from local.streams.sweeper import MAX_AGE_SECONDS, Sweeper
 from local.streams.swept import SweptRecords
 
 NOW = 1_800_000_000.5
@@ -75,14 +75,14 @@ def world(emulator: Emulator, table: str, tmp_path: Path) -> World:
     return World(emulator, table, tmp_path)
 
 
-def test_what_has_expired_goes_and_all_else_stays(world: World, request: pytest.FixtureRequest) -> None:
+def test_expired_items_are_deleted_and_no_others(world: World, request: pytest.FixtureRequest) -> None:
     seconds = int(NOW)
     world.put("expired", seconds - 1)
     world.put("fraction", seconds - 0.5)
     world.put("now", seconds)
     world.put("alive", seconds + 1)
-    world.put("five years past", seconds - OLDEST_SECONDS)
-    world.put("just within five years", seconds - OLDEST_SECONDS + 1)
+    world.put("five years past", seconds - MAX_AGE_SECONDS)
+    world.put("just within five years", seconds - MAX_AGE_SECONDS + 1)
     world.put("worded", str(seconds - 1))
     world.put("without", None)
     assert world.sweeper().sweep() == 3

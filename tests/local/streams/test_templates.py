@@ -1,4 +1,4 @@
-"""Stream mappings are found in synthesized templates, taken out of what is deployed, and resolved."""
+"""Stream mappings are found in synthesized templates, removed for the deployment, and resolved."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from local.streams.mapping import EventSourceMapping, MappingError
-from local.streams.references import Place, resolve
+from local.streams.references import AwsEnvironment, resolve
 from local.streams.templates import (
     Stack,
     keep_templates,
@@ -17,7 +17,7 @@ from local.streams.templates import (
     without_stream_mappings,
 )
 
-PLACE = Place(region="us-east-1", account="000000000000")
+ENVIRONMENT = AwsEnvironment(region="us-east-1", account="000000000000")
 STREAM = "arn:aws:dynamodb:us-east-1:000000000000:table/sessions/stream/2027"
 
 
@@ -30,7 +30,7 @@ def stack(name: str = "App", **resources: Any) -> Stack:
     common = {
         "Table": {"Type": "AWS::DynamoDB::GlobalTable"},
         "Consumer": {"Type": "AWS::Lambda::Function"},
-        "DeadLetters": {"Type": "AWS::SQS::Queue"},
+        "DeadLetterSender": {"Type": "AWS::SQS::Queue"},
     }
     return Stack(name=name, file=f"{name}.template.json", template={"Resources": {**common, **resources}})
 
@@ -45,7 +45,7 @@ class Deployed:
     def physical_id(self, stack: str, logical_id: str) -> str:
         if logical_id == "Missing":
             raise MappingError(f"{logical_id} is not deployed in {stack}")
-        if logical_id == "DeadLetters":
+        if logical_id == "DeadLetterSender":
             return f"http://127.0.0.1:4566/000000000000/{stack}-dead-letters"
         return f"{stack}-{logical_id}"
 
@@ -57,7 +57,7 @@ class Deployed:
 
 
 def one(resource: Mapping[str, Any], *others: Stack) -> EventSourceMapping:
-    (resolved,) = resolve([stack(Mapping=resource), *others], deployed=Deployed(), place=PLACE)
+    (resolved,) = resolve([stack(Mapping=resource), *others], deployed=Deployed(), environment=ENVIRONMENT)
     return resolved
 
 
@@ -71,7 +71,7 @@ SOURCES = {
     },
 }
 OTHERS = {
-    "a queue of the stack": {"Fn::GetAtt": ["DeadLetters", "Arn"]},
+    "a queue of the stack": {"Fn::GetAtt": ["DeadLetterSender", "Arn"]},
     "another stack's export of a queue": {"Fn::ImportValue": "Data:Queue"},
     "another stack's output of a queue": {
         "Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Exported"}
@@ -87,14 +87,14 @@ def test_a_streams_mapping_is_not_deployed_when_its_source_is(source: Any) -> No
     assert [logical_id for _, logical_id, _ in stream_mappings(stacks)] == ["Mapping"]
     replaced = without_stream_mappings(stacks)
     assert list(replaced) == ["App.template.json"]
-    assert sorted(replaced["App.template.json"]["Resources"]) == ["Consumer", "DeadLetters", "Table"]
+    assert sorted(replaced["App.template.json"]["Resources"]) == ["Consumer", "DeadLetterSender", "Table"]
 
 
 @pytest.mark.parametrize("source", OTHERS.values(), ids=OTHERS.keys())
 def test_a_mapping_is_left_to_the_emulator_when_its_source_is(source: Any) -> None:
     stacks = [stack(Mapping=mapping(EventSourceArn=source)), exporting(OTHERS["a queue of the stack"])]
     assert without_stream_mappings(stacks) == {}
-    assert resolve(stacks, deployed=Deployed(), place=PLACE) == ()
+    assert resolve(stacks, deployed=Deployed(), environment=ENVIRONMENT) == ()
 
 
 def test_nothing_waits_for_a_mapping_that_is_not_deployed() -> None:
@@ -112,15 +112,15 @@ def test_nothing_waits_for_a_mapping_that_is_not_deployed() -> None:
 )
 def test_a_mapping_that_another_resource_names_cannot_be_left_out(reference: Any) -> None:
     naming = {"Type": "AWS::SSM::Parameter", "Properties": {"Values": [{"Value": reference}]}}
-    with pytest.raises(MappingError, match="App: Mapping is referred to"):
+    with pytest.raises(MappingError, match="App: the rest of the template refers to Mapping"):
         without_stream_mappings([stack(Mapping=mapping(EventSourceArn=STREAM), Naming=naming)])
 
 
-def test_references_become_the_names_of_what_is_deployed() -> None:
+def test_references_resolve_to_the_names_of_deployed_resources() -> None:
     resolved = one(
         mapping(
             EventSourceArn={"Fn::GetAtt": ["Table", "StreamArn"]},
-            DestinationConfig={"OnFailure": {"Destination": {"Fn::GetAtt": ["DeadLetters", "Arn"]}}},
+            DestinationConfig={"OnFailure": {"Destination": {"Fn::GetAtt": ["DeadLetterSender", "Arn"]}}},
         )
     )
     assert resolved.name == "App/Mapping"
@@ -140,15 +140,15 @@ def test_an_import_is_looked_up_and_an_arn_taken_as_it_is() -> None:
     assert resolved.dead_letter_arn is None
 
 
-def test_another_stacks_output_is_what_that_stack_makes_it_from() -> None:
+def test_another_stacks_output_is_resolved_in_that_stack() -> None:
     output = {"Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Exported"}}
     resolved = one(mapping(EventSourceArn=output), exporting({"Fn::GetAtt": ["Table", "StreamArn"]}))
     assert resolved.stream_arn == Deployed().stream_arn("Data-Table")
 
 
-def test_an_output_that_no_stack_puts_out_is_said() -> None:
+def test_a_missing_output_is_named() -> None:
     output = {"Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Missing"}}
-    with pytest.raises(MappingError, match="no stack Data puts out Missing"):
+    with pytest.raises(MappingError, match="no stack Data has the output Missing"):
         list(stream_mappings([stack(Mapping=mapping(EventSourceArn=output))]))
 
 
@@ -162,7 +162,7 @@ def test_a_join_of_pseudo_parameters_is_put_together() -> None:
     ("properties", "said"),
     [
         ({"FunctionName": {"Ref": "Missing"}}, "App/Mapping: Missing is not deployed in App"),
-        ({"FunctionName": {"Fn::Select": [0, ["a"]]}}, "a reference of this form is not understood"),
+        ({"FunctionName": {"Fn::Select": [0, ["a"]]}}, "unsupported reference"),
         ({"FunctionName": {"Fn::GetAtt": ["Table", "Arn"]}}, "Arn of Table"),
         (
             {"DestinationConfig": {"OnFailure": {"Destination": "arn:aws:sns:us-east-1:000000000000:topic"}}},
@@ -171,7 +171,7 @@ def test_a_join_of_pseudo_parameters_is_put_together() -> None:
         ({"BatchSize": 0}, "App/Mapping: BatchSize must be"),
     ],
 )
-def test_what_is_not_understood_is_refused_with_the_mappings_name(
+def test_an_unsupported_reference_is_refused_with_the_mappings_name(
     properties: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(MappingError, match=said):

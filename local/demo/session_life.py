@@ -1,86 +1,88 @@
-"""One session's life through the API."""
+"""The life of a session through the API, from its creation to its deletion."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+from local.demo.safe_work import play_safe_work
 from local.demo.steps import expect, refused, show, step, title
-from local.demo.work import play_work
 from session_store_client import Client
 from session_store_client.answers import ToolCall
 from session_store_client.calls import Call
-from session_store_client.child_calls import append_messages, get_history, list_messages, record_tool_call
 from session_store_client.errors import (
     SessionClosedError,
     SessionNotFoundError,
     VersionConflictError,
 )
+from session_store_client.message_calls import append_messages, list_messages
 from session_store_client.operator_calls import list_expiring
 from session_store_client.session_calls import (
     change_state,
     create_session,
     delete_session,
+    get_history,
     get_session,
     move_session,
     replace_state,
     touch_session,
 )
+from session_store_client.tool_call_calls import record_tool_call
 
 CALLS: Final = (1, 2, 3)
 BOOKING: Final = "booking"
 TRANSCRIPT: Final = (("user", "A room in Lisbon, please."), ("assistant", "Found one for 90 EUR."))
 
 
-def play_life(client: Client, operator: Client) -> None:
-    """Every step of a session's life; stops at the first unexpected answer.
+def play_session_life(client: Client, operator: Client) -> None:
+    """Play every step; stop at the first answer that is not the expected one.
 
     Raises:
         DemoError
     """
-    title("create a session: its id is a handle, minted by the store")
+    title("Create a session; the store mints its id")
     session_id = step(client, create_session(idle_timeout=600, state={"goal": "book a trip"})).session_id
 
-    title("activate it")
+    title("Move it to active")
     step(client, move_session(session_id, "active"))
 
-    title("record three tool calls in parallel: none is lost")
+    title("Record three tool calls in parallel; none is lost")
     _record_in_parallel(client, session_id)
-    title("record one of them again, as a retry would: it is stored once")
+    title("Record one of them again, as a retry would; it is stored once")
     step(client, _call(session_id, 1))
     history = step(client, get_history(session_id))
-    expect(len(history.items) == len(CALLS), "the history holds each call once")
+    expect(len(history.items) == len(CALLS), "the history has each call once")
 
-    play_work(client, session_id)
+    play_safe_work(client, session_id)
 
-    title("append messages to the transcript")
+    title("Append two messages to the transcript")
     contents = [{"role": role, "text": text} for role, text in TRANSCRIPT]
     appended = step(client, append_messages(session_id, contents))
-    title("append them again with the same ids: nothing is duplicated")
+    title("Append them again with the same ids, as a retry would; they are stored once")
     ids = [message.message_id for message in appended.items]
     step(client, append_messages(session_id, contents, message_ids=ids))
     transcript = step(client, list_messages(session_id))
-    expect(len(transcript.items) == len(TRANSCRIPT), "the transcript holds each message once")
+    expect(len(transcript.items) == len(TRANSCRIPT), "the transcript has each message once")
 
-    title("change the state: three operations, one atomic update, no lock")
+    title("Change the state: set, increment and append in one atomic update, without a lock")
     changes = change_state(
         session_id, set={"city": "Lisbon"}, increment={"steps": 1}, append={"seen": ["hotel"]}
     )
     changed = step(client, changes)
-    title("replace it at a stale version: refused, nothing is overwritten")
+    title("Replace the state at a stale version; refused, so nothing is overwritten")
     refused(client, replace_state(session_id, {}, version=changed.version - 1), VersionConflictError)
 
-    title("touch it, which keeps it alive")
+    title("Touch the session to keep it alive")
     step(client, touch_session(session_id))
-    title("list sessions that expire within 15 minutes (an operator's call)")
+    title("As an operator, list the sessions that expire within 15 minutes")
     expiring = step(operator, list_expiring(within_seconds=900, limit=100))
-    expect(any(item.session_id == session_id for item in expiring.items), "the list has this session")
+    expect(any(item.session_id == session_id for item in expiring.items), "this session is among them")
 
-    title("close it: still readable for a day, no longer writable")
+    title("Close the session; it can be read for a day, but not written")
     step(client, move_session(session_id, "closing"))
     step(client, move_session(session_id, "closed"))
     refused(client, change_state(session_id, set={"city": "Porto"}), SessionClosedError)
     step(client, get_session(session_id))
 
-    title("delete it: gone at once")
+    title("Delete the session; it is unreadable at once")
     step(client, delete_session(session_id))
     refused(client, get_session(session_id), SessionNotFoundError)
 

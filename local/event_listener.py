@@ -1,6 +1,6 @@
-"""``python -m local.ear``: print the events of the bus as they arrive, until Ctrl-C.
+"""Listens to the store's event bus; ``python -m local.event_listener`` prints its events until Ctrl-C.
 
-It is an ordinary consumer: a rule on the bus that sends all events of the store to a queue.
+It is an ordinary receiver: a rule on the bus that matches the store's events, with a queue as its target.
 """
 
 import contextlib
@@ -20,31 +20,31 @@ from local.credentials import OPERATOR
 from local.deployment import STAGE
 from session_store.schema import EVENT_SOURCE
 
-NAME_PREFIX: Final = "ear-"
-"""Prefix of rules and queues that the local stack's operator may create."""
+NAME_PREFIX: Final = "listener-"
+"""Of the rules and queues that the local operator may create."""
 
 TARGET: Final = "queue"
-PATIENCE: Final = 120.0
+MAX_WAIT_SECONDS: Final = 30.0
 WAIT_SECONDS: Final = 1
 
 
-class Clients(Protocol):
-    """Creates the client of a service by name."""
+class AwsClients(Protocol):
+    """Creates the boto3 client of a service."""
 
     def client(self, service: str) -> Any: ...  # noqa: ANN401 - as local.clients
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeardEvent:
+class BusEvent:
     source: str
     name: str
     detail: Mapping[str, Any]
 
 
-class Ear:
-    """Receives events from its creation on."""
+class EventListener:
+    """Receives the events published after its creation."""
 
-    def __init__(self, clients: Clients, *, bus: str) -> None:
+    def __init__(self, clients: AwsClients, *, bus: str) -> None:
         self._events, self._sqs, self._bus = clients.client("events"), clients.client("sqs"), bus
         self._name = f"{NAME_PREFIX}{secrets.token_hex(4)}"
         self._url = self._sqs.create_queue(QueueName=self._name)["QueueUrl"]
@@ -61,31 +61,34 @@ class Ear:
         self._events.delete_rule(Name=self._name, EventBusName=self._bus)
         self._sqs.delete_queue(QueueUrl=self._url)
 
-    def hear_of(
-        self, session_id: str, *, name: str | None = None, patience: float = PATIENCE
-    ) -> Sequence[HeardEvent]:
-        """Wait for events of one session, with that ``name`` if given; drop all others."""
-        until = time.monotonic() + patience
+    def wait_for_session(
+        self, session_id: str, *, name: str | None = None, max_wait_seconds: float = MAX_WAIT_SECONDS
+    ) -> Sequence[BusEvent]:
+        """Wait for events of one session, of that ``name`` if given; others are dropped.
+
+        Returns none after ``max_wait_seconds``.
+        """
+        until = time.monotonic() + max_wait_seconds
         while time.monotonic() < until:
-            heard = [
+            events = [
                 event
-                for event in self.received()
+                for event in self.receive()
                 if event.detail["sessionId"] == session_id and name in {None, event.name}
             ]
-            if heard:
-                return heard
+            if events:
+                return events
         return []
 
-    def hear(self, count: int) -> Sequence[HeardEvent]:
-        """Wait for at least ``count`` events; fewer after a timeout."""
-        heard: list[HeardEvent] = []
-        until = time.monotonic() + PATIENCE
-        while len(heard) < count and time.monotonic() < until:
-            heard += self.received()
-        return heard
+    def wait_for_events(self, count: int) -> Sequence[BusEvent]:
+        """Wait for at least ``count`` events; fewer are returned after ``MAX_WAIT_SECONDS``."""
+        events: list[BusEvent] = []
+        until = time.monotonic() + MAX_WAIT_SECONDS
+        while len(events) < count and time.monotonic() < until:
+            events += self.receive()
+        return events
 
-    def received(self) -> Sequence[HeardEvent]:
-        """Events received since the last call; waits a second for the first."""
+    def receive(self) -> Sequence[BusEvent]:
+        """Receive the events in the queue, each once; waits up to a second for the first."""
         answer = self._sqs.receive_message(
             QueueUrl=self._url, MaxNumberOfMessages=10, WaitTimeSeconds=WAIT_SECONDS
         )
@@ -94,19 +97,19 @@ class Ear:
             self._sqs.delete_message(QueueUrl=self._url, ReceiptHandle=message["ReceiptHandle"])
         events = [json.loads(message["Body"]) for message in messages]
         return [
-            HeardEvent(source=event["source"], name=event["detail-type"], detail=event["detail"])
+            BusEvent(source=event["source"], name=event["detail-type"], detail=event["detail"])
             for event in events
         ]
 
 
 @contextlib.contextmanager
-def listening(clients: Clients, *, bus: str) -> Iterator[Ear]:
-    """An ``Ear`` for the block; its rule and queue are deleted afterwards."""
-    ear = Ear(clients, bus=bus)
+def listening(clients: AwsClients, *, bus: str) -> Iterator[EventListener]:
+    """Listen to ``bus`` for the time of the block; rule and queue are deleted after it."""
+    listener = EventListener(clients, bus=bus)
     try:
-        yield ear
+        yield listener
     finally:
-        ear.close()
+        listener.close()
 
 
 def _may_send(queue: str, *, rule: str) -> Mapping[str, object]:
@@ -123,10 +126,10 @@ def _may_send(queue: str, *, rule: str) -> Mapping[str, object]:
 def main() -> int:
     try:
         operator = Access.read(STATE).principal(OPERATOR)
-        with listening(operator, bus=names.event_bus(STAGE)) as ear:
-            print("listening to the event bus; press Ctrl-C to stop", file=sys.stderr)
+        with listening(operator, bus=names.event_bus(STAGE)) as listener:
+            print("listening to the event bus; Ctrl-C stops", file=sys.stderr)
             while True:
-                for event in ear.received():
+                for event in listener.receive():
                     print(json.dumps({"event": event.name, **event.detail}), flush=True)
     except KeyboardInterrupt:
         return 0

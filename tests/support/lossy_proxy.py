@@ -1,4 +1,4 @@
-"""A loopback proxy that forwards requests whole and loses answers, as a broken connection does."""
+"""A loopback proxy that forwards requests and loses responses, as a broken connection does."""
 
 import contextlib
 import threading
@@ -13,10 +13,10 @@ from local.loopback import HOST
 TIMEOUT: Final = 60
 
 
-class LossyWay(ThreadingHTTPServer):
-    """``losing``: of so many requests to come, each is forwarded and done, and its answer is not given.
+class LossyProxy(ThreadingHTTPServer):
+    """Of the next ``losing`` requests each is forwarded, and its response is not returned.
 
-    ``forwarded`` are the methods and idempotency keys of all that were sent on.
+    ``forwarded``: method and idempotency key of every request forwarded.
     """
 
     daemon_threads = True
@@ -39,12 +39,12 @@ class LossyWay(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: LossyWay
+    server: LossyProxy
 
     def _forward(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", "0")))
         connection = HTTPConnection(self.server.to, timeout=TIMEOUT)
-        # The host stays the one that was called and signed.
+        # The Host header stays the signed one.
         connection.request(self.command, self.path, body=body, headers=dict(self.headers.items()))
         answer = connection.getresponse()
         content = answer.read()
@@ -70,8 +70,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def lossy_way(url: str) -> Iterator[LossyWay]:
-    with LossyWay(url) as server:
+def lossy_proxy(url: str) -> Iterator[LossyProxy]:
+    with LossyProxy(url) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:

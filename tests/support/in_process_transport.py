@@ -1,4 +1,4 @@
-"""The client's way to the API's own code, in process."""
+"""The client's transport to the API's own code, in process."""
 
 import time
 from typing import Final
@@ -11,12 +11,12 @@ from tests.support.world import World
 API: Final = "https://api.example.com"
 
 
-class Way:
-    """To the API and back; of the next ``losing`` requests each is done, and its answer lost."""
+class InProcessTransport:
+    """Calls the API; of the next ``losing`` requests each is carried out and its response lost."""
 
     def __init__(self) -> None:
         world = World()
-        # The ids of messages carry the time of whoever mints them, which here is the client.
+        # The client mints message ids with its own clock, so the API's must be close to it.
         world.clock.now = time.time_ns() // 1_000_000
         self.api = InProcessApi(world)
         self.requests = 0

@@ -1,4 +1,4 @@
-"""Answers for a terminal and for programs."""
+"""Answers formatted for a terminal or as JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -11,14 +11,14 @@ _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 
 
 def as_json(value: object) -> str:
-    """One line, as the API answers."""
+    """Format as one line of JSON, as the API answers."""
     return _ENCODER.encode(value).decode()
 
 
 def as_table(rows: Sequence[Mapping[str, str]]) -> str:
-    """Columns as wide as they must be, below their names; nothing of it can steer a terminal."""
+    """Format rows as aligned columns under their names, with control characters escaped."""
     if not rows:
-        return "nothing"
+        return "none"
     lines = [list(rows[0]), *([printable(cell) for cell in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
@@ -28,7 +28,7 @@ def as_table(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def as_list(answer: Answer) -> str:
-    """A line a member, by the name that the API gives it."""
+    """Format one member per line, under its name in the API."""
     members = {field.encode_name: getattr(answer, field.name) for field in msgspec.structs.fields(answer)}
     width = max(map(len, members))
     return "\n".join(f"{name.ljust(width)}  {_member(value)}" for name, value in members.items())
@@ -39,5 +39,5 @@ def _member(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """What sessions hold comes from strangers: control characters are shown, not obeyed."""
+    """Escape control characters: contents of sessions are untrusted and must not control a terminal."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

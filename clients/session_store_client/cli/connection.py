@@ -1,4 +1,4 @@
-"""Where the command connects, and as whom."""
+"""The API that the command calls, and its credentials, from options and environment."""
 
 import argparse
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ TOKEN_VARIABLE: Final = "SESSION_STORE_TOKEN"  # noqa: S105 - the variable's nam
 LOCAL_PROFILE: Final = "tenant-a"
 
 
-class PlaceError(Exception):
-    """It is not said where the API is, or whose credentials call it."""
+class ConnectionOptionsError(Exception):
+    """Options and environment name no API to call, or no usable credentials."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Connection:
     url: str
     authentication: Authentication = field(repr=False)
     subject: str | None
@@ -30,34 +30,38 @@ class Place:
         return Client(self.url, self.authentication, subject=self.subject)
 
 
-def connect(options: argparse.Namespace, environment: Mapping[str, str]) -> Place:
-    """Raises:
-    PlaceError, CredentialsError
+def connect(options: argparse.Namespace, environment: Mapping[str, str]) -> Connection:
+    """Read where to connect and as whom.
+
+    Raises:
+        ConnectionOptionsError, CredentialsError
     """
     if options.local is not None:
         folder = Path(options.local)
         url = _local_url(folder)
-        # A token that the environment holds is for elsewhere.
-        signing: Authentication = (
+        # A token in the environment is for another deployment.
+        local: Authentication = (
             Bearer(options.token) if options.token else _local_key(folder, options.profile or LOCAL_PROFILE)
         )
-        return Place(url=url, authentication=signing, subject=options.subject)
+        return Connection(url=url, authentication=local, subject=options.subject)
     token = options.token or (None if options.profile else environment.get(TOKEN_VARIABLE))
-    given: str | None = options.url or environment.get(URL_VARIABLE)
-    if not given:
-        raise PlaceError(f"where is the API? Give --url, set {URL_VARIABLE}, or --local beside `make run`")
+    api_url: str | None = options.url or environment.get(URL_VARIABLE)
+    if not api_url:
+        raise ConnectionOptionsError(
+            f"no API to call: pass --url, set {URL_VARIABLE}, or pass --local while `make run` runs"
+        )
     authentication: Authentication = (
-        Bearer(token) if token else SigV4.default(given, profile=options.profile, region=options.region)
+        Bearer(token) if token else SigV4.default(api_url, profile=options.profile, region=options.region)
     )
-    return Place(url=given, authentication=authentication, subject=options.subject)
+    return Connection(url=api_url, authentication=authentication, subject=options.subject)
 
 
 def _local_url(folder: Path) -> str:
     try:
         return (folder / "api-url").read_text().strip()
     except OSError as error:
-        raise PlaceError(
-            f"no stack runs here: {folder / 'api-url'} cannot be read; `make run` starts one"
+        raise ConnectionOptionsError(
+            f"no local stack is running: cannot read {folder / 'api-url'}; start one with `make run`"
         ) from error
 
 
@@ -69,4 +73,4 @@ def _local_key(folder: Path, profile: str) -> SigV4:
         key = profiles[profile]
         return SigV4.key(key["aws_access_key_id"], key["aws_secret_access_key"], region=key["region"])
     except (OSError, ConfigError, KeyError) as error:
-        raise PlaceError(f"{file} has no usable key of {profile}") from error
+        raise ConnectionOptionsError(f"{file} has no usable key for the profile {profile}") from error
