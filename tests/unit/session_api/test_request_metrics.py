@@ -187,7 +187,7 @@ def emitted(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("method", "path", "operation", "status", "metric"),
     [
-        ("GET", "/health", "health", 200, Metric.SERVED),
+        ("GET", "/health", "get_health", 200, Metric.SERVED),
         ("GET", "/sessions/x", "get_session", 400, Metric.REFUSED),
         ("GET", "/marker-7d1f", "unknown", 404, Metric.REFUSED),
     ],
