@@ -119,6 +119,11 @@ class Step(Struct, Generic[ClaimT], frozen=True, kw_only=True):
     claim: ClaimT
     guard: ClaimGuard | None
 
+    @property
+    def replayed(self) -> bool:
+        """Whether the claim is already as the step would leave it, so that nothing is written."""
+        return self.guard is None
+
 
 def standing(held: Leased | None, *, now_ms: int) -> Standing:
     if held is None or held.is_gone(now_ms):
