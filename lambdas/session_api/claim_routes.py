@@ -101,5 +101,5 @@ def reconcile_claim(request: Request) -> Reply:
 
 
 def _stepped(request: Request, step: Step[FreeClaim]) -> Reply:
-    replayed = step.guard is None and step.claim.status in SETTLED
+    replayed = step.replayed and step.claim.status in SETTLED
     return Reply(value=claim_answer(request.path["key"], step.claim), replayed=int(replayed))

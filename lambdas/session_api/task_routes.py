@@ -209,7 +209,7 @@ def fail_task(request: Request) -> Reply:
         error=request.body.error,
         retry_in=request.body.retry_in_seconds,
     )
-    return Reply(value=task_answer(step.claim), replayed=int(step.guard is None))
+    return Reply(value=task_answer(step.claim), replayed=int(step.replayed))
 
 
 @operation(
@@ -245,5 +245,4 @@ def decide_task(request: Request) -> Reply:
         decision=request.body.status(),
         comment=request.body.comment,
     )
-    done = step.guard is not None
-    return Reply(value=task_answer(step.claim), done=int(done), replayed=int(not done))
+    return Reply(value=task_answer(step.claim), done=int(not step.replayed), replayed=int(step.replayed))
