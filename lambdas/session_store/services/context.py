@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
+from session_store.domain.fingerprints import Members, present_members
 from session_store.domain.identifiers import check_message_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import Message, check_on_clock, off_clock
@@ -31,6 +32,11 @@ class NewMessage(Struct, frozen=True, kw_only=True):
 
     content: JsonValue
     message_id: str | None = None
+
+    @property
+    def members(self) -> Members:
+        """The message as a fingerprint covers it."""
+        return present_members({"content": self.content}, {"messageId": (self.message_id, None)})
 
 
 class Appended(Struct, frozen=True, kw_only=True):

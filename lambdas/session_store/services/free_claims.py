@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from session_store.domain.caller import Caller
 from session_store.domain.claim import SETTLED, ClaimStatus, Standing, Step, standing
 from session_store.domain.claim_steps import begun, extended, reconciled, settled
+from session_store.domain.fingerprints import fingerprint, present_members
 from session_store.domain.free_claim import (
     DEFAULT_RETENTION,
     LONGEST_RETENTION,
@@ -19,7 +20,7 @@ from session_store.domain.free_claim import (
 from session_store.domain.homes import home_of
 from session_store.domain.idempotency_key import MAX_KEY
 from session_store.domain.identifiers import check_identifier
-from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.json_values import JsonValue
 from session_store.domain.payload import payload_size
 from session_store.domain.session import author_of, owner_of
 from session_store.domain.times import MILLIS
@@ -42,6 +43,10 @@ class NewClaim(Struct, frozen=True, kw_only=True):
     retry_safe: bool = False
     retain_seconds: int = DEFAULT_RETENTION
 
+    @property
+    def input_hash(self) -> str:
+        return fingerprint("claim", {"input": self.input})
+
 
 class ClaimOutcome(Struct, frozen=True, kw_only=True):
     status: ClaimStatus
@@ -50,7 +55,13 @@ class ClaimOutcome(Struct, frozen=True, kw_only=True):
 
     @property
     def hash(self) -> str:
-        return digest([self.status, self.output, self.error])
+        """The fingerprint of the outcome."""
+        return fingerprint(
+            "claim-outcome",
+            present_members(
+                {"status": self.status}, {"output": (self.output, None), "error": (self.error, None)}
+            ),
+        )
 
 
 class FreeClaims(Struct, frozen=True, kw_only=True):
@@ -83,7 +94,7 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
             input=new.input,
             owner=owner_of(caller),
             status=ClaimStatus.IN_PROGRESS,
-            input_hash=digest(new.input),
+            input_hash=new.input_hash,
             started_at=now_ms,
             attempt_id=new.attempt_id or self.ids.operation_id(),
             fence=now_ms,

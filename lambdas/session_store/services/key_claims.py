@@ -3,7 +3,6 @@
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus, check_repeat
 from session_store.domain.idempotency_key import KeyClaim, check_key, key_hash, key_ttl
-from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import author_of, owner_of
 from session_store.domain.times import is_over
 
@@ -13,13 +12,15 @@ def key_claim(
     *,
     route: str,
     key: str,
-    made_of: JsonValue,
+    input_hash: str,
     target: str,
     operation_id: str,
     at: int,
     region: str,
 ) -> KeyClaim:
-    """``made_of``: all that makes it another request. ``target``: what it makes or changes, ``at`` (ms).
+    """The claim of a write under an idempotency key.
+
+    ``input_hash``: the request's fingerprint. ``target``: the id of what it creates or changes, ``at`` (ms).
 
     Raises:
         InvalidRequestError: malformed key.
@@ -29,7 +30,7 @@ def key_claim(
         key_hash=key_hash(owner, route=route, key=check_key(key)),
         owner=owner,
         status=ClaimStatus.COMPLETED,
-        input_hash=digest(made_of),
+        input_hash=input_hash,
         started_at=at,
         ttl=key_ttl(at),
         author=author_of(caller),

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.checkpoint import Checkpoint
+from session_store.domain.fingerprints import fingerprint
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.ports import CheckpointStorage
 from session_store.services.checkpoints import Added, Checkpoints, Draft, answer
@@ -38,7 +39,7 @@ class KeyedCheckpoints(Struct, frozen=True, kw_only=True):
             caller,
             route=f"POST /sessions/{draft.session.session_id}/checkpoints",
             key=key,
-            made_of=draft.new.fingerprint,
+            input_hash=fingerprint("checkpoint", draft.new.members),
             target=draft.checkpoint.checkpoint_id,
             operation_id=self.checkpoints.ids.operation_id(),
             at=draft.checkpoint.taken_at,

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from session_store.domain.caller import Caller
+from session_store.domain.fingerprints import fingerprint, present_members
 from session_store.domain.idempotency_key import KeyClaim
-from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Session
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, ThrottledError
@@ -41,7 +41,8 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
         """
         birth = self.sessions.birth()
         session = born(caller, new, birth)
-        claim = _claim(caller, birth, route=f"POST /sessions {birth.region}", key=key, made_of=_input(new))
+        route = f"POST /sessions {birth.region}"
+        claim = _claim(caller, birth, route=route, key=key, input_hash=fingerprint("session", new.members))
         held = self.storage.create(session, claim)
         if held is None:
             return Once(session=session, replayed=False)
@@ -73,9 +74,9 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
             at=write.guard.now_ms,
             region=write.guard.region,
         )
-        change = [operations.set, list(operations.remove), operations.increment, operations.append, version]
+        change = present_members(operations.members, {"expectedVersion": (version, None)})
         route = f"PATCH /sessions/{session_id}/state"
-        claim = _claim(caller, birth, route=route, key=key, made_of=change)
+        claim = _claim(caller, birth, route=route, key=key, input_hash=fingerprint("state-change", change))
         held = self.storage.write(write, claim)
         if held is not None:
             check_same(held, claim)
@@ -83,12 +84,12 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
         return Once(session=self.access.slide_quietly(caller, session), replayed=held is not None)
 
 
-def _claim(caller: Caller, birth: Birth, *, route: str, key: str, made_of: JsonValue) -> KeyClaim:
+def _claim(caller: Caller, birth: Birth, *, route: str, key: str, input_hash: str) -> KeyClaim:
     return key_claim(
         caller,
         route=route,
         key=key,
-        made_of=made_of,
+        input_hash=input_hash,
         target=birth.session_id,
         operation_id=birth.operation_id,
         at=birth.at,
@@ -112,8 +113,3 @@ def _known(read: Callable[[], Session]) -> Session:
         return read()
     except ThrottledError as error:
         raise OutcomeUnknownError from error
-
-
-def _input(new: NewSession) -> JsonValue:
-    """What the body means: a default that is spelled out is no other request."""
-    return [new.idle_timeout, new.max_lifetime, new.state, new.protocol, list(new.credential_refs)]

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.checkpoint import Checkpoint, checkpoint_ttl, content_hash_of
+from session_store.domain.fingerprints import Members, present_members
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Session, author_of
 
@@ -21,9 +22,17 @@ class NewCheckpoint(Struct, frozen=True, kw_only=True):
     retain_seconds: int | None = None
 
     @property
-    def fingerprint(self) -> JsonValue:
-        """What the body means: a default that is spelled out is no other request."""
-        return [self.namespace, self.checkpoint_id, self.parent_id, self.retain_seconds, self.data]
+    def members(self) -> Members:
+        """The checkpoint as a fingerprint covers it; a default spelled out makes no difference."""
+        return present_members(
+            {"data": self.data},
+            {
+                "namespace": (self.namespace, ""),
+                "checkpointId": (self.checkpoint_id, None),
+                "parentId": (self.parent_id, None),
+                "retainSeconds": (self.retain_seconds, None),
+            },
+        )
 
 
 def born(caller: Caller, session: Session, new: NewCheckpoint, *, checkpoint_id: str, at: int) -> Checkpoint:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.credential import check_credential_ref
+from session_store.domain.fingerprints import Members, present_members
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Session, Status, author_of, owner_of
 from session_store.domain.times import seconds
@@ -21,6 +22,19 @@ class NewSession(Struct, frozen=True, kw_only=True):
     state: Mapping[str, JsonValue]
     protocol: Mapping[str, JsonValue]
     credential_refs: Sequence[str]
+
+    @property
+    def members(self) -> Members:
+        """The session as a fingerprint covers it; a default spelled out makes no difference."""
+        required = {"idleTimeout": self.idle_timeout, "maxLifetime": self.max_lifetime}
+        return present_members(
+            required,
+            {
+                "state": (self.state, {}),
+                "protocol": (self.protocol, {}),
+                "credentialRefs": (list(self.credential_refs), []),
+            },
+        )
 
 
 class Birth(Struct, frozen=True, kw_only=True):

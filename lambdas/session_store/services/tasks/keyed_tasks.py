@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from session_store.domain.caller import Caller
+from session_store.domain.fingerprints import fingerprint
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.task import Task
 from session_store.errors import MisdirectedError, SessionNotFoundError
@@ -55,7 +56,7 @@ class KeyedTasks(Struct, frozen=True, kw_only=True):
             caller,
             route=f"POST /tasks {birth.region}",
             key=key,
-            made_of=new.fingerprint,
+            input_hash=fingerprint("task", new.members),
             target=birth.task_id,
             operation_id=self.tasks.ids.operation_id(),
             at=birth.at,

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from session_store.domain.caller import NO_SUBJECT, Caller
 from session_store.domain.claim import DAY
+from session_store.domain.fingerprints import Members, present_members
 from session_store.domain.identifiers import check_identifier, check_session_id, follower_id
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import author_of
@@ -38,16 +39,22 @@ class NewTask(Struct, frozen=True, kw_only=True):
     retain_days: int = DEFAULT_RETENTION // DAY
 
     @property
-    def fingerprint(self) -> JsonValue:
-        return [
-            self.kind,
-            self.queue,
-            self.payload,
-            self.due_at,
-            self.deadline,
-            self.session_id,
-            self.retain_days,
-        ]
+    def members(self) -> Members:
+        """The task as a fingerprint covers it."""
+        required = {
+            "kind": self.kind,
+            "queue": self.queue,
+            "payload": self.payload,
+            "retainDays": self.retain_days,
+        }
+        return present_members(
+            required,
+            {
+                "dueAt": (self.due_at, None),
+                "deadline": (self.deadline, None),
+                "sessionId": (self.session_id, None),
+            },
+        )
 
 
 class TaskBirth(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from msgspec import Struct
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.claim import ClaimGuard, Step
 from session_store.domain.identifiers import check_identifier
-from session_store.domain.json_values import JsonValue, check_nesting, digest
+from session_store.domain.json_values import JsonValue, check_nesting
 from session_store.domain.payload import payload_size
 from session_store.domain.session import author_of
 from session_store.domain.task import LONGEST_DELAY, Task
@@ -28,6 +28,7 @@ from session_store.services.tasks.new_tasks import (
     follower_ids,
     followers_of,
 )
+from session_store.services.tasks.requests import TaskCompletion, TaskFailure
 
 MAX_CLAIM: Final = 10
 """Tasks that one call takes."""
@@ -151,7 +152,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         if retry_in is not None and not 0 <= retry_in <= LONGEST_DELAY:
             raise InvalidRequestError(f"Must be 0 to {LONGEST_DELAY} seconds", path="$.retryInSeconds")
         check_nesting(error, path="$.error")
-        outcome_hash = digest(["failed", error, retry_in])
+        request = TaskFailure(fence=fence, error=error, retry_in=retry_in)
 
         def judge(task: Task) -> Step[Task]:
             step = failed(
@@ -159,7 +160,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
                 fence=fence,
                 error=error,
                 retry_in=retry_in,
-                outcome_hash=outcome_hash,
+                outcome_hash=request.outcome_hash,
                 author=author_of(caller),
                 now_ms=self.access.clock.now_ms(),
             )
@@ -190,12 +191,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         check_permission(caller, Permission.WORKER)
         check_nesting(result, path="$.result")
         check_followers(caller, following, at="$.next")
-        end = _Completion(
-            fence=fence,
-            result=result,
-            following=following,
-            outcome_hash=digest(["completed", result, [new.fingerprint for new in following]]),
-        )
+        end = TaskCompletion(fence=fence, result=result, following=following)
         for _ in range(MEETINGS):
             task = self.access.load_at_home(caller, task_id)
             step = completed(
@@ -212,7 +208,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
                 return CompletedTask(task=step.claim, following=ids, done=step.guard is not None)
         raise ThrottledError
 
-    def _written(self, caller: Caller, end: "_Completion", task: Task, guard: ClaimGuard) -> bool:
+    def _written(self, caller: Caller, end: TaskCompletion, task: Task, guard: ClaimGuard) -> bool:
         if not end.following:
             return self.storage.put(task, guard) is None
         named = {new.session_id for new in end.following if new.session_id is not None}
@@ -228,13 +224,6 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         )
         token = token_of("task", task.task_id, end.fence, "complete", end.outcome_hash)
         return self.storage.settle(TaskSettlement(task=task, guard=guard, token=token, followers=followers))
-
-
-class _Completion(Struct, frozen=True, kw_only=True):
-    fence: int
-    result: JsonValue
-    following: Sequence[NewTask]
-    outcome_hash: str
 
 
 def _origin(task: Task) -> Origin:

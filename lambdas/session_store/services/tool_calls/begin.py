@@ -6,10 +6,17 @@ from msgspec.structs import replace
 from session_store.domain.caller import Caller
 from session_store.domain.claim import SETTLED, ClaimStatus, Step, claim_ttl
 from session_store.domain.claim_steps import begun, extended
-from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
-from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.identifiers import check_identifier, check_session_id
+from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Session, Status, author_of, writable
-from session_store.domain.tool_call import Claim, ToolCallRecord, lease_until, session_needed_until
+from session_store.domain.tool_call import (
+    Claim,
+    ToolCallRecord,
+    call_hash,
+    check_call_id,
+    lease_until,
+    session_needed_until,
+)
 from session_store.errors import (
     OutcomeUnknownError,
     SessionClosedError,
@@ -167,13 +174,3 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         claim = stepped(judge, self.storage.put, snapshot.claim).claim
         self.access.slide_quietly(caller, kept)
         return replace(claim, input=None)
-
-
-def call_hash(tool_name: str, value: JsonValue) -> str:
-    """What a call id is used for: with another tool, or another input, it is another call."""
-    return digest([tool_name, value])
-
-
-def check_call_id(tool_call_id: str) -> None:
-    """Raises InvalidRequestError."""
-    check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)

@@ -7,14 +7,15 @@ from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
 from session_store.domain.claim import SETTLED, ClaimStatus, claim_ttl
 from session_store.domain.claim_steps import begun
+from session_store.domain.fingerprints import fingerprint, present_members
 from session_store.domain.identifiers import check_identifier, check_session_id
-from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.json_values import JsonValue
 from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import Author, Session, author_of
 from session_store.domain.settlement import Settlement
 from session_store.domain.times import is_over, iso
-from session_store.domain.tool_call import Claim, ToolCallRecord
+from session_store.domain.tool_call import Claim, ToolCallRecord, call_hash, check_call_id
 from session_store.errors import (
     IdempotencyMismatchError,
     InvalidRequestError,
@@ -30,7 +31,6 @@ from session_store.services.audit_events import AuditEvents
 from session_store.services.claim_attempts import MEETINGS
 from session_store.services.payload_parts import CLAIMS, RECORDS
 from session_store.services.payloads import Payloads
-from session_store.services.tool_calls.begin import call_hash, check_call_id
 from session_store.services.tool_calls.replay import check_input, kept_record, settled_before
 
 
@@ -52,7 +52,17 @@ class FinishedCall(Struct, frozen=True, kw_only=True):
     @property
     def outcome_hash(self) -> str:
         started = None if self.started_at is None else iso(self.started_at)
-        return digest([self.output, self.error, self.duration_ms, started])
+        return fingerprint(
+            "recorded-outcome",
+            present_members(
+                {"durationMs": self.duration_ms},
+                {
+                    "output": (self.output, None),
+                    "error": (self.error, None),
+                    "startedAt": (started, None),
+                },
+            ),
+        )
 
     def check_repeats(self, claim: Claim) -> None:
         """As ``AskedCall.check_repeats``: of the same input and outcome."""

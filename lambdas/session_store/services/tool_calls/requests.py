@@ -9,18 +9,18 @@ from msgspec import Struct
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus, Step
 from session_store.domain.claim_steps import reconciled, repeats, settled
+from session_store.domain.fingerprints import Members, fingerprint, present_members
 from session_store.domain.identifiers import check_session_id
-from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author, Status, author_of, owner_of
 from session_store.domain.session_write import ADVANCE_STATE
 from session_store.domain.state_operations import StateOperations, checked
-from session_store.domain.tool_call import Claim
+from session_store.domain.tool_call import Claim, check_call_id
 from session_store.errors import InvalidRequestError
 from session_store.services.claim_attempts import check_outcome
 from session_store.services.context import Context, NewMessage
 from session_store.services.state_limits import check_size
 from session_store.services.tasks.new_tasks import NewTask, Origin, check_followers, follower_ids
-from session_store.services.tool_calls.begin import check_call_id
 
 
 class Ending(StrEnum):
@@ -39,12 +39,19 @@ class SessionChange(Struct, frozen=True, kw_only=True):
     tasks: Sequence[NewTask] = ()
 
     @property
-    def fingerprint(self) -> JsonValue:
-        done = self.operations
-        state = None if done is None else [done.set, list(done.remove), done.increment, done.append]
-        messages = [[message.message_id, message.content] for message in self.messages]
-        tasks = [task.fingerprint for task in self.tasks]
-        return [state, messages, self.to, self.expected_version, tasks]
+    def members(self) -> Members:
+        """The change as a fingerprint covers it."""
+        state = None if self.operations is None else self.operations.members
+        return present_members(
+            {},
+            {
+                "state": (state, None),
+                "messages": ([message.members for message in self.messages], []),
+                "status": (self.to, None),
+                "expectedVersion": (self.expected_version, None),
+                "tasks": ([task.members for task in self.tasks], []),
+            },
+        )
 
 
 NO_CHANGE: Final = SessionChange()
@@ -59,8 +66,19 @@ class Outcome(Struct, frozen=True, kw_only=True):
     duration_ms: int | None = None
 
     def hash_with(self, change: SessionChange) -> str:
-        """Of all that was sent but the fence."""
-        return digest([self.status, self.output, self.error, self.duration_ms, change.fingerprint])
+        """The fingerprint of the whole request except for the fence."""
+        return fingerprint(
+            "call-outcome",
+            present_members(
+                {"status": self.status},
+                {
+                    "output": (self.output, None),
+                    "error": (self.error, None),
+                    "durationMs": (self.duration_ms, None),
+                    "change": (change.members, {}),
+                },
+            ),
+        )
 
 
 class CallEnd(Struct, frozen=True, kw_only=True):
