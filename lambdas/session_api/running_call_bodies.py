@@ -21,7 +21,7 @@ from session_store.domain.message import MAX_BATCH
 from session_store.domain.session import Status
 from session_store.services.context import NewMessage
 from session_store.services.tool_calls.begin import NewCall
-from session_store.services.tool_calls.requests import Outcome, SessionChange
+from session_store.services.tool_calls.requests import CallOutcome, SessionChange
 
 
 class BeginToolCall(Body, frozen=True):
@@ -59,8 +59,8 @@ class CompleteToolCall(Body, frozen=True):
     tasks: Following = msgspec.field(default_factory=list)
     expected_version: Annotated[int, msgspec.Meta(ge=1, le=2**53)] | None = None
 
-    def outcome(self) -> Outcome:
-        return Outcome(status=ClaimStatus.COMPLETED, output=self.output, duration_ms=self.duration_ms)
+    def outcome(self) -> CallOutcome:
+        return CallOutcome(status=ClaimStatus.COMPLETED, output=self.output, duration_ms=self.duration_ms)
 
     def change(self) -> SessionChange:
         return SessionChange(
@@ -77,11 +77,11 @@ class FailToolCall(Body, frozen=True):
     error: Any
     duration_ms: Duration | None = None
 
-    def outcome(self) -> Outcome:
-        return Outcome(status=ClaimStatus.FAILED, error=self.error, duration_ms=self.duration_ms)
+    def outcome(self) -> CallOutcome:
+        return CallOutcome(status=ClaimStatus.FAILED, error=self.error, duration_ms=self.duration_ms)
 
 
-def reconciled_call(found: Reconcile) -> Outcome | None:
+def reconciled_call(found: Reconcile) -> CallOutcome | None:
     """None: to be tried again."""
     status = found.status()
-    return None if status is None else Outcome(status=status, output=found.output, error=found.error)
+    return None if status is None else CallOutcome(status=status, output=found.output, error=found.error)

@@ -18,7 +18,7 @@ from session_api.running_call_bodies import BeginToolCall, CompleteToolCall, Fai
 from session_api.tool_call_routes import TOOL_CALL, TOOL_CALLS
 from session_store.domain.claim import SETTLED
 from session_store.metric_names import Metric
-from session_store.services.tool_calls.finish import Finished
+from session_store.services.tool_calls.finish import FinishResult
 
 CALL_PROBLEMS: Final = (
     problems.SESSION_NOT_FOUND,
@@ -79,7 +79,7 @@ def complete_tool_call(request: Request) -> Reply:
     """
     body = request.body
     return _finished(
-        request.store.finished_calls.complete(
+        request.store.finished_calls.finish(
             request.caller,
             request.session_id,
             request.path["toolCallId"],
@@ -101,7 +101,7 @@ def complete_tool_call(request: Request) -> Reply:
 def fail_tool_call(request: Request) -> Reply:
     """Say that a call has failed: an outcome like any other, and recorded as such."""
     return _finished(
-        request.store.finished_calls.complete(
+        request.store.finished_calls.finish(
             request.caller,
             request.session_id,
             request.path["toolCallId"],
@@ -151,7 +151,7 @@ def reconcile_tool_call(request: Request) -> Reply:
     )
 
 
-def _finished(finished: Finished) -> Reply:
+def _finished(finished: FinishResult) -> Reply:
     recorded = finished.record is not None
     return Reply(
         value=finished_answer(finished),

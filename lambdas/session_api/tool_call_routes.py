@@ -45,7 +45,7 @@ def record_tool_call(request: Request) -> Reply:
     deleted or expired.
     """
     call = request.body.to_domain(request.path["toolCallId"])
-    recorded = request.store.tool_calls.record(request.caller, request.session_id, call)
+    recorded = request.store.recorded_calls.record(request.caller, request.session_id, call)
     return Reply(
         value=tool_call_answer(recorded.record),
         status=201 if recorded.created else 200,

@@ -19,7 +19,7 @@ from session_store.schema import PAYLOADS
 from session_store.services.census import Census
 from session_store.services.cleanup import Cleanup
 from session_store.services.expiry_watch import ExpiryWatch
-from session_store.services.heartbeat import Heart
+from session_store.services.heartbeat import HeartbeatWriter
 from session_store.services.revocation import Revocations
 from session_store.services.stream_consumer import StreamConsumer
 from session_store.services.tasks.access import TaskAccess
@@ -138,11 +138,11 @@ def open_expiry_watch(settings: Settings, watch: WatchSettings) -> tuple[ExpiryW
     return sessions, tasks
 
 
-def open_heart(settings: Settings) -> Heart:
+def open_heart(settings: Settings) -> HeartbeatWriter:
     """The heartbeat as its function uses it."""
     deadline = Deadline()
     client = dynamodb_client(region=settings.region)
-    return Heart(
+    return HeartbeatWriter(
         heartbeats=dynamodb_storage(settings, client, deadline).heartbeats,
         clock=SystemClock(),
         deadline=deadline,

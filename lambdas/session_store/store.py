@@ -13,6 +13,7 @@ from session_store.errors import NotFoundError
 from session_store.ports import Clock, Ids, PayloadStorage, Storage
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
+from session_store.services.audit_trail import AuditTrail
 from session_store.services.checkpoints import Checkpoints
 from session_store.services.context import Context
 from session_store.services.dead_letters import DeadLetters
@@ -23,7 +24,6 @@ from session_store.services.keyed_sessions import KeyedSessions
 from session_store.services.payloads import Payloads
 from session_store.services.recovery import Recovery
 from session_store.services.sessions import Sessions
-from session_store.services.stream_consumer import AuditTrail
 from session_store.services.tasks.access import TaskAccess
 from session_store.services.tasks.approvals import Approvals
 from session_store.services.tasks.keyed_tasks import KeyedTasks
@@ -31,8 +31,9 @@ from session_store.services.tasks.lifecycle import Tasks
 from session_store.services.tasks.work import TaskWork
 from session_store.services.tool_calls.begin import NewCall, RunningCalls
 from session_store.services.tool_calls.finish import FinishedCalls
-from session_store.services.tool_calls.record import ToolCalls
-from session_store.services.tool_calls.transaction import Settling
+from session_store.services.tool_calls.read import ToolCalls
+from session_store.services.tool_calls.record import RecordedCalls
+from session_store.services.tool_calls.transaction import CallTransactionBuilder
 from session_store.settings import Settings
 from session_store.system import RandomIds, SystemClock
 
@@ -58,6 +59,7 @@ class Store(Struct, frozen=True, kw_only=True):
     tool_calls: ToolCalls
     running_calls: RunningCalls
     finished_calls: FinishedCalls
+    recorded_calls: RecordedCalls
     claims: FreeClaims
     tasks: Tasks
     keyed_tasks: KeyedTasks
@@ -100,8 +102,8 @@ class Store(Struct, frozen=True, kw_only=True):
             session_id=session_id,
             new=new,
         )
-        terms = work.Terms(wait=wait, renew_for=renew_for, failures=failures)
-        return block.tool_call_block(steps, terms)
+        options = work.BlockOptions(wait=wait, renew_for=renew_for, failures=failures)
+        return block.tool_call_block(steps, options)
 
     def claim(
         self,
@@ -122,8 +124,8 @@ class Store(Struct, frozen=True, kw_only=True):
         from session_store.in_process import block, free_work, work  # noqa: PLC0415 - likewise
 
         steps = free_work.KeySteps(claims=self.claims, caller=caller, key=key, new=new)
-        terms = work.Terms(wait=wait, renew_for=renew_for, failures=failures)
-        return block.free_work_block(steps, terms)
+        options = work.BlockOptions(wait=wait, renew_for=renew_for, failures=failures)
+        return block.free_work_block(steps, options)
 
 
 def store_on(
@@ -170,17 +172,18 @@ def store_on(
         context=context,
         checkpoints=checkpoints,
         keyed_checkpoints=KeyedCheckpoints(storage=storage.checkpoints, checkpoints=checkpoints),
-        tool_calls=ToolCalls(
-            storage=storage.tool_calls, access=access, payloads=large, clock=clock, events=events
-        ),
+        tool_calls=ToolCalls(storage=storage.tool_calls, access=access, payloads=large, clock=clock),
         running_calls=RunningCalls(
             storage=storage.tool_calls, access=access, payloads=large, clock=clock, ids=ids
         ),
         finished_calls=FinishedCalls(
             storage=storage.tool_calls,
             access=access,
-            settling=Settling(context=context, events=events, region=settings.region),
+            transactions=CallTransactionBuilder(context=context, events=events, region=settings.region),
             clock=clock,
+        ),
+        recorded_calls=RecordedCalls(
+            storage=storage.tool_calls, access=access, payloads=large, clock=clock, events=events
         ),
         claims=FreeClaims(
             storage=storage.claims,

@@ -13,7 +13,7 @@ from session_store.domain.page import PageRequest
 from session_store.domain.session import Session, Status
 from session_store.ports import Storage
 from session_store.schema import payload_prefix
-from session_store.services.checkpoints import Added
+from session_store.services.checkpoints import AddedCheckpoint
 from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.payloads import INLINE_LIMIT
 from session_store.settings import Settings
@@ -80,7 +80,7 @@ class Scene:
     clock: SettableClock
     parent_id: str
 
-    def add(self, new: NewCheckpoint, *, key: str | None) -> Added:
+    def add(self, new: NewCheckpoint, *, key: str | None) -> AddedCheckpoint:
         """In a request of its own, so that no retry is taken for the request itself."""
         caller = replace(ALICE, request_id=secrets.token_hex(8))
         session_id = self.session.session_id

@@ -154,7 +154,7 @@ def test_a_task_that_goes_with_a_call_is_one_item_more(
     begun = store.running_calls.begin(ALICE, session_id, RUN).claim
     spending.reset()
     change = SessionChange(tasks=[NewTask(queue=queue, payload=1)])
-    store.finished_calls.complete(ALICE, session_id, "run", fence=begun.fence, outcome=FOUND, change=change)
+    store.finished_calls.finish(ALICE, session_id, "run", fence=begun.fence, outcome=FOUND, change=change)
     assert spending.calls == {"BatchGetItem": 1, "TransactWriteItems": 1}
     assert spending.write_units == 4 * 2 + IN + IN
 

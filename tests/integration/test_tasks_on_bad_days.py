@@ -287,7 +287,7 @@ def test_a_call_that_dies_as_it_ends_has_created_its_tasks_or_none(
     change = SessionChange(tasks=[other.new(), other.new(kind=TaskKind.APPROVAL)])
 
     def complete(store: Store) -> Any:
-        return store.finished_calls.complete(
+        return store.finished_calls.finish(
             ALICE, session_id, RUN.tool_call_id, fence=begun.fence, outcome=FOUND, change=change
         )
 
@@ -305,7 +305,7 @@ def test_many_ends_of_one_call_create_its_tasks_once(process: QueueWorker) -> No
     change = SessionChange(tasks=[process.new()])
 
     def complete(_: int) -> Any:
-        return process.store.finished_calls.complete(
+        return process.store.finished_calls.finish(
             ALICE, session_id, RUN.tool_call_id, fence=begun.fence, outcome=FOUND, change=change
         )
 
@@ -319,7 +319,7 @@ def test_a_call_that_brings_more_than_a_transaction_takes_is_refused_whole(proce
     begun = process.store.running_calls.begin(ALICE, session_id, RUN).claim
     change = SessionChange(tasks=[process.new(payload="x" * 290_000) for _ in range(15)])
     with pytest.raises(PayloadTooLargeError):
-        process.store.finished_calls.complete(
+        process.store.finished_calls.finish(
             ALICE, session_id, RUN.tool_call_id, fence=begun.fence, outcome=FOUND, change=change
         )
     assert process.in_queue() == []

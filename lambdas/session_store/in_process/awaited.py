@@ -16,10 +16,10 @@ from session_store.in_process import free_work, tool_call
 from session_store.in_process.free_work import HeldKey
 from session_store.in_process.lease import Lease
 from session_store.in_process.tool_call import HeldCall
-from session_store.in_process.work import BEGIN_AGAIN, NO_FAILURES, Terms, failure_of, looks
+from session_store.in_process.work import BEGIN_AGAIN, NO_FAILURES, BlockOptions, failure_of, looks
 from session_store.services.context import NewMessage
 from session_store.services.tasks.new_tasks import NewTask
-from session_store.services.tool_calls.finish import Finished
+from session_store.services.tool_calls.finish import FinishResult
 from session_store.services.tool_calls.requests import SessionChange
 
 
@@ -34,7 +34,7 @@ class AsyncToolCall(HeldCall):
         tasks: Sequence[NewTask] = (),
         expected_version: int | None = None,
         duration_ms: int | None = None,
-    ) -> Finished:
+    ) -> FinishResult:
         """As ``ToolCall.complete``. Cancelled, it may be done all the same."""
         change = SessionChange(
             operations=state,
@@ -45,7 +45,7 @@ class AsyncToolCall(HeldCall):
         )
         return await asyncio.to_thread(self._end, tool_call.completed(output, duration_ms), change)
 
-    async def fail(self, error: JsonValue, *, duration_ms: int | None = None) -> Finished:
+    async def fail(self, error: JsonValue, *, duration_ms: int | None = None) -> FinishResult:
         """As ``ToolCall.fail``."""
         return await asyncio.to_thread(self._end, tool_call.failed(error, duration_ms))
 
@@ -99,7 +99,7 @@ async def _renew(lease: Lease) -> None:
 @asynccontextmanager
 async def held(
     begin: Callable[[], WorkT],
-    terms: Terms,
+    options: BlockOptions,
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncIterator[WorkT]:
@@ -108,11 +108,11 @@ async def held(
     Raises:
         UnsettledError
     """
-    work = await _begun(begin, terms.wait, sleep)
+    work = await _begun(begin, options.wait, sleep)
     async with nullcontext() if work.finished else renewed(work.lease):
         try:
             yield work
-        except terms.failures as error:
+        except options.failures as error:
             if work.may_have_failed and not isinstance(error, NO_FAILURES):
                 await work.fail(failure_of(error))
             raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from session_store.in_process import blocking
 from session_store.in_process.free_work import FreeWork, KeySteps
 from session_store.in_process.tool_call import CallSteps, ToolCall
-from session_store.in_process.work import Terms
+from session_store.in_process.work import BlockOptions
 
 if TYPE_CHECKING:
     from session_store.in_process.awaited import AsyncFreeWork, AsyncToolCall
@@ -62,23 +62,23 @@ class Block(Generic[WorkT, AwaitedT]):
         return await self._awaited.__aexit__(kind, error, trace)
 
 
-def tool_call_block(steps: CallSteps, terms: Terms) -> "Block[ToolCall, AsyncToolCall]":
+def tool_call_block(steps: CallSteps, options: BlockOptions) -> "Block[ToolCall, AsyncToolCall]":
     steps = steps.of_one_attempt()
 
     def awaited() -> "AbstractAsyncContextManager[AsyncToolCall]":
         from session_store.in_process import awaited as to_await  # noqa: PLC0415 - with it comes asyncio
 
-        return to_await.held(lambda: to_await.AsyncToolCall(steps, renew_for=terms.renew_for), terms)
+        return to_await.held(lambda: to_await.AsyncToolCall(steps, renew_for=options.renew_for), options)
 
-    return Block(blocking.held(lambda: ToolCall(steps, renew_for=terms.renew_for), terms), awaited)
+    return Block(blocking.held(lambda: ToolCall(steps, renew_for=options.renew_for), options), awaited)
 
 
-def free_work_block(steps: KeySteps, terms: Terms) -> "Block[FreeWork, AsyncFreeWork]":
+def free_work_block(steps: KeySteps, options: BlockOptions) -> "Block[FreeWork, AsyncFreeWork]":
     steps = steps.of_one_attempt()
 
     def awaited() -> "AbstractAsyncContextManager[AsyncFreeWork]":
         from session_store.in_process import awaited as to_await  # noqa: PLC0415 - with it comes asyncio
 
-        return to_await.held(lambda: to_await.AsyncFreeWork(steps, renew_for=terms.renew_for), terms)
+        return to_await.held(lambda: to_await.AsyncFreeWork(steps, renew_for=options.renew_for), options)
 
-    return Block(blocking.held(lambda: FreeWork(steps, renew_for=terms.renew_for), terms), awaited)
+    return Block(blocking.held(lambda: FreeWork(steps, renew_for=options.renew_for), options), awaited)

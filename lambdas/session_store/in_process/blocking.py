@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeVar
 
 from session_store.domain.json_values import JsonValue
 from session_store.in_process.lease import Lease
-from session_store.in_process.work import BEGIN_AGAIN, NO_FAILURES, Terms, failure_of, looks
+from session_store.in_process.work import BEGIN_AGAIN, NO_FAILURES, BlockOptions, failure_of, looks
 
 PATIENCE: Final = 3.0
 """Seconds that the end of a block waits for a renewal under way; it does no harm later."""
@@ -53,7 +53,7 @@ def renewed(lease: Lease) -> Iterator[None]:
 @contextmanager
 def held(
     begin: Callable[[], WorkT],
-    terms: Terms,
+    options: BlockOptions,
     *,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[WorkT]:
@@ -62,11 +62,11 @@ def held(
     Raises:
         UnsettledError: the block ended well, and said nothing of the outcome.
     """
-    work = _begun(begin, terms.wait, sleep)
+    work = _begun(begin, options.wait, sleep)
     with nullcontext() if work.finished else renewed(work.lease):
         try:
             yield work
-        except terms.failures as error:
+        except options.failures as error:
             if work.may_have_failed and not isinstance(error, NO_FAILURES):
                 work.fail(failure_of(error))
             raise

@@ -15,9 +15,9 @@ from session_store.in_process.lease import RENEW_FOR, Lease
 from session_store.in_process.work import Work
 from session_store.services.context import NewMessage
 from session_store.services.tasks.new_tasks import NewTask
-from session_store.services.tool_calls.begin import Begun, NewCall, RunningCalls
-from session_store.services.tool_calls.finish import Finished, FinishedCalls
-from session_store.services.tool_calls.requests import NO_CHANGE, Outcome, SessionChange
+from session_store.services.tool_calls.begin import BeginResult, NewCall, RunningCalls
+from session_store.services.tool_calls.finish import FinishedCalls, FinishResult
+from session_store.services.tool_calls.requests import NO_CHANGE, CallOutcome, SessionChange
 
 
 class CallSteps(Struct, frozen=True, kw_only=True):
@@ -34,7 +34,7 @@ class CallSteps(Struct, frozen=True, kw_only=True):
         attempt_id = self.new.attempt_id or self.running.ids.operation_id()
         return replace(self, new=replace(self.new, attempt_id=attempt_id))
 
-    def begin(self) -> Begun:
+    def begin(self) -> BeginResult:
         return self.running.begin(self.caller, self.session_id, self.new)
 
     def extend(self, fence: int) -> Claim:
@@ -46,8 +46,8 @@ class CallSteps(Struct, frozen=True, kw_only=True):
             lease_seconds=self.new.lease_seconds,
         )
 
-    def end(self, fence: int, outcome: Outcome, change: SessionChange) -> Finished:
-        return self.finished.complete(
+    def end(self, fence: int, outcome: CallOutcome, change: SessionChange) -> FinishResult:
+        return self.finished.finish(
             self.caller,
             self.session_id,
             self.new.tool_call_id,
@@ -75,7 +75,7 @@ class HeldCall(Work):
         )
         self._steps = steps
 
-    def _end(self, outcome: Outcome, change: SessionChange = NO_CHANGE) -> Finished:
+    def _end(self, outcome: CallOutcome, change: SessionChange = NO_CHANGE) -> FinishResult:
         self._end_asked = True
         finished = self._steps.end(self.fence, outcome, change)
         self._settled = finished.record
@@ -93,7 +93,7 @@ class ToolCall(HeldCall):
         tasks: Sequence[NewTask] = (),
         expected_version: int | None = None,
         duration_ms: int | None = None,
-    ) -> Finished:
+    ) -> FinishResult:
         """Write the outcome, and with it what the call changes in its session and the tasks that follow.
 
         All of it is done, or nothing.
@@ -119,7 +119,7 @@ class ToolCall(HeldCall):
         )
         return self._end(completed(output, duration_ms), change)
 
-    def fail(self, error: JsonValue, *, duration_ms: int | None = None) -> Finished:
+    def fail(self, error: JsonValue, *, duration_ms: int | None = None) -> FinishResult:
         """Write that the work has failed, for good: who asks again is told ``error``, and does not run it.
 
         Raises:
@@ -128,9 +128,9 @@ class ToolCall(HeldCall):
         return self._end(failed(error, duration_ms))
 
 
-def completed(output: JsonValue, duration_ms: int | None) -> Outcome:
-    return Outcome(status=ClaimStatus.COMPLETED, output=output, duration_ms=duration_ms)
+def completed(output: JsonValue, duration_ms: int | None) -> CallOutcome:
+    return CallOutcome(status=ClaimStatus.COMPLETED, output=output, duration_ms=duration_ms)
 
 
-def failed(error: JsonValue, duration_ms: int | None) -> Outcome:
-    return Outcome(status=ClaimStatus.FAILED, error=error, duration_ms=duration_ms)
+def failed(error: JsonValue, duration_ms: int | None) -> CallOutcome:
+    return CallOutcome(status=ClaimStatus.FAILED, error=error, duration_ms=duration_ms)

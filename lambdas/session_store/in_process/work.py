@@ -24,7 +24,7 @@ BEGIN_AGAIN: Final = (InProgressError, OutcomeUnknownError)
 """What may be another after a while: a block is one attempt, and is given its own fence again."""
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class BlockOptions(Struct, frozen=True, kw_only=True):
     """How a block is held.
 
     ``wait``: seconds to wait for somebody else who does the work. ``renew_for``: seconds for which the

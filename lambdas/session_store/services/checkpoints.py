@@ -33,7 +33,7 @@ MOST_AT_ONCE: Final = 100
 CheckpointPage = Page[Checkpoint, CheckpointPosition]
 
 
-class Added(Struct, frozen=True, kw_only=True):
+class AddedCheckpoint(Struct, frozen=True, kw_only=True):
     """``created``: it was not there before. ``by_key``: this is the first answer to a key used before."""
 
     checkpoint: Checkpoint
@@ -56,7 +56,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
     clock: Clock
     ids: Ids
 
-    def add(self, caller: Caller, session_id: str, new: NewCheckpoint) -> Added:
+    def add(self, caller: Caller, session_id: str, new: NewCheckpoint) -> AddedCheckpoint:
         """Store a checkpoint, once for its id.
 
         One whose id is there with the same content is a replay and a success, whatever has become of
@@ -217,14 +217,14 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         self.payloads.check(new.data, path="$.data")
 
 
-def answer(draft: Draft, held: Checkpoint | None) -> Added:
+def answer(draft: Draft, held: Checkpoint | None) -> AddedCheckpoint:
     """``held``: what was there under the id; None: it is stored now.
 
     Raises:
         ContentConflictError: another content is there.
     """
     if held is None:
-        return Added(checkpoint=draft.checkpoint, created=True)
+        return AddedCheckpoint(checkpoint=draft.checkpoint, created=True)
     if held.content_hash != draft.checkpoint.content_hash:
         raise ContentConflictError(checkpointId=held.checkpoint_id)
-    return Added(checkpoint=CHECKPOINTS.as_given(held, data=draft.new.data), created=False)
+    return AddedCheckpoint(checkpoint=CHECKPOINTS.as_given(held, data=draft.new.data), created=False)

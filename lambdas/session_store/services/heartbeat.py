@@ -12,7 +12,7 @@ from session_store.ports import Clock, HeartbeatStorage
 PRINCIPAL: Final = "session-store heartbeat"
 
 
-class Heart(Struct, frozen=True, kw_only=True):
+class HeartbeatWriter(Struct, frozen=True, kw_only=True):
     """Where there is one region alone it is the canary of the write path: it fails before callers tell."""
 
     heartbeats: HeartbeatStorage

@@ -7,7 +7,7 @@ from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.fingerprints import fingerprint
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.ports import CheckpointStorage
-from session_store.services.checkpoints import Added, Checkpoints, Draft, answer
+from session_store.services.checkpoints import AddedCheckpoint, Checkpoints, Draft, answer
 from session_store.services.key_claims import check_same, key_claim, living
 from session_store.services.new_checkpoints import NewCheckpoint, born
 from session_store.services.payload_parts import CHECKPOINTS
@@ -17,7 +17,7 @@ class KeyedCheckpoints(Struct, frozen=True, kw_only=True):
     storage: CheckpointStorage
     checkpoints: Checkpoints
 
-    def add(self, caller: Caller, session_id: str, new: NewCheckpoint, *, key: str) -> Added:
+    def add(self, caller: Caller, session_id: str, new: NewCheckpoint, *, key: str) -> AddedCheckpoint:
         """As ``Checkpoints.add``, once for a key of the session; a replay is the checkpoint as it was taken.
 
         So it is also when the checkpoint has ended, or the session is closed.
@@ -59,8 +59,8 @@ class KeyedCheckpoints(Struct, frozen=True, kw_only=True):
         return self.storage.put_under_key(self.checkpoints.stored(draft), claim)
 
 
-def _first(caller: Caller, draft: Draft, claim: KeyClaim, held: KeyClaim) -> Added:
+def _first(caller: Caller, draft: Draft, claim: KeyClaim, held: KeyClaim) -> AddedCheckpoint:
     """The answer that the key was given when it was used."""
     check_same(held, claim)
     first = born(caller, draft.session, draft.new, checkpoint_id=held.target, at=held.started_at)
-    return Added(checkpoint=first, created=False, by_key=True)
+    return AddedCheckpoint(checkpoint=first, created=False, by_key=True)

@@ -13,7 +13,7 @@ from session_store.services.checkpoints import Checkpoints
 from session_store.services.tasks.lifecycle import Tasks
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class RecoveryView(Struct, frozen=True, kw_only=True):
     """Calls that somebody runs or that may be begun anew, and those to be looked into first.
 
     Claims are without their inputs, the oldest first; tasks are the oldest hundred, without their
@@ -33,7 +33,9 @@ class Recovery(Struct, frozen=True, kw_only=True):
     access: SessionAccess
     clock: Clock
 
-    def find(self, caller: Caller, session_id: str, *, namespace: str = "", min_version: int = 0) -> Found:
+    def find(
+        self, caller: Caller, session_id: str, *, namespace: str = "", min_version: int = 0
+    ) -> RecoveryView:
         """What a session has in flight. Claims and checkpoint are read consistently, tasks by an index.
 
         Raises:
@@ -44,7 +46,7 @@ class Recovery(Struct, frozen=True, kw_only=True):
         now_ms = self.clock.now_ms()
         claims = sorted(self.calls.unsettled(session_id), key=lambda claim: claim.started_at)
         stands = [(claim, standing(claim, now_ms=now_ms) is Standing.UNKNOWN) for claim in claims]
-        found = Found(
+        found = RecoveryView(
             in_flight=tuple(claim for claim, unknown in stands if not unknown),
             outcome_unknown=tuple(claim for claim, unknown in stands if unknown),
             open_tasks=tuple(self.tasks.open_of(session_id)),

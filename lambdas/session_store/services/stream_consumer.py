@@ -1,25 +1,20 @@
-"""The audit trail: every change once, and what the end of a session sets off."""
+"""Records of the table's stream: each audited once, and a session's end handed to the clean-up."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from session_store.domain.audit_event import AuditChange, AuditEntry
-from session_store.domain.caller import Caller
+from session_store.domain.audit_event import AuditChange
 from session_store.domain.differences import Exposure, differences
-from session_store.domain.identifiers import check_session_id, check_task_id
 from session_store.domain.json_values import JsonValue
-from session_store.domain.page import AuditPosition, Page, PageRequest
 from session_store.domain.session import Author, Owner
 from session_store.domain.session_end import EndReason, SessionEnd, end_reason
 from session_store.domain.stream_record import EXPIRY_PRINCIPAL, StreamEvent, StreamRecord
-from session_store.domain.times import from_iso, is_over, seconds
+from session_store.domain.times import from_iso, seconds
 from session_store.errors import UnreadableRecordError
 from session_store.ports import AuditStorage, CleanupQueue
-from session_store.schema import SESSION_PK_PREFIX, Attribute, Entity, session_pk, task_pk
-from session_store.services.access import SessionAccess, check_operator
+from session_store.schema import SESSION_PK_PREFIX, Attribute, Entity
 
 A: Final = Attribute
 KEYS: Final = frozenset({A.PK, A.SK})
@@ -43,60 +38,6 @@ VERBS: Final = {
     StreamEvent.MODIFY: "Changed",
     StreamEvent.REMOVE: "Removed",
 }
-
-WHOLE_PAGE: Final = 100
-"""Entries read at once of a trail that is read whole."""
-
-
-class AuditTrail(Struct, frozen=True, kw_only=True):
-    """What a session's owner sees of the trail, and what an operator does."""
-
-    storage: AuditStorage
-    access: SessionAccess
-
-    def page(
-        self, caller: Caller, session_id: str, page: PageRequest[AuditPosition]
-    ) -> Page[AuditEntry, AuditPosition]:
-        """Changes and events of a session, the oldest first.
-
-        Raises:
-            SessionNotFoundError
-        """
-        session = self.access.load(caller, session_id)
-        found = self.storage.page(session_id, page)
-        self.access.slide_quietly(caller, session)
-        return replace(found, items=self._kept(found.items))
-
-    def whole(self, caller: Caller, session_id: str) -> Iterator[AuditEntry]:
-        """The whole trail of any tenant's session, the oldest first, also after the session's end.
-
-        Raises:
-            ForbiddenError: the caller is no operator.
-        """
-        check_operator(caller)
-        return self._entries(session_pk(check_session_id(session_id)))
-
-    def whole_of_task(self, caller: Caller, task_id: str) -> Iterator[AuditEntry]:
-        """As ``whole``, of any tenant's task.
-
-        Raises:
-            ForbiddenError: the caller is no operator.
-        """
-        check_operator(caller)
-        return self._entries(task_pk(check_task_id(task_id)))
-
-    def _entries(self, pk: str) -> Iterator[AuditEntry]:
-        after: AuditPosition | None = None
-        while True:
-            found = self.storage.page_of(pk, PageRequest(limit=WHOLE_PAGE, after=after))
-            yield from self._kept(found.items)
-            after = found.next
-            if after is None:
-                return
-
-    def _kept(self, entries: Iterable[AuditEntry]) -> tuple[AuditEntry, ...]:
-        now_ms = self.access.clock.now_ms()
-        return tuple(entry for entry in entries if not is_over(entry.ttl, now_ms))
 
 
 class StreamConsumer(Struct, frozen=True, kw_only=True):

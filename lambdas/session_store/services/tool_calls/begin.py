@@ -50,7 +50,7 @@ class NewCall(Struct, frozen=True, kw_only=True):
         check_input(claim, input_hash=self.input_hash)
 
 
-class Begun(Struct, frozen=True, kw_only=True):
+class BeginResult(Struct, frozen=True, kw_only=True):
     """``record`` is there where the call is settled: it is not to be run."""
 
     claim: Claim
@@ -64,7 +64,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
     clock: Clock
     ids: Ids
 
-    def begin(self, caller: Caller, session_id: str, new: NewCall) -> Begun:
+    def begin(self, caller: Caller, session_id: str, new: NewCall) -> BeginResult:
         """Leave to run a call, or its outcome where it was run before, whatever has become of the session.
 
         The same attempt is given its fence again. The session lives on for a minute after
@@ -133,13 +133,13 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             author=author_of(caller),
         )
 
-    def _begun(self, claim: Claim, new: NewCall, *, home: str) -> Begun:
+    def _begun(self, claim: Claim, new: NewCall, *, home: str) -> BeginResult:
         """The input is as given: it is the same."""
         if claim.status not in SETTLED:
-            return Begun(claim=CLAIMS.as_given(claim, input=new.input), record=None)
+            return BeginResult(claim=CLAIMS.as_given(claim, input=new.input), record=None)
         kept = RECORDS.as_given(kept_record(self.storage, claim), input=new.input)
         (record,) = RECORDS.opened(self.payloads, [kept], home=home)
-        return Begun(claim=claim, record=record)
+        return BeginResult(claim=claim, record=record)
 
     def heartbeat(
         self, caller: Caller, session_id: str, tool_call_id: str, *, fence: int, lease_seconds: int

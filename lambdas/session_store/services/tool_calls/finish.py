@@ -25,15 +25,15 @@ from session_store.services.tool_calls.replay import kept_record
 from session_store.services.tool_calls.requests import (
     NO_CHANGE,
     CallEnd,
+    CallOutcome,
     Ending,
-    Outcome,
     SessionChange,
     check_end,
 )
-from session_store.services.tool_calls.transaction import Settling
+from session_store.services.tool_calls.transaction import CallTransactionBuilder
 
 
-class Finished(Struct, frozen=True, kw_only=True):
+class FinishResult(Struct, frozen=True, kw_only=True):
     """``record`` is None where the call may be tried again, ``session`` where it is gone.
 
     ``done``: by this request. ``tasks``: ids of those that were created with it. ``appended``: how many
@@ -51,19 +51,19 @@ class Finished(Struct, frozen=True, kw_only=True):
 class FinishedCalls(Struct, frozen=True, kw_only=True):
     storage: ToolCallStorage
     access: SessionAccess
-    settling: Settling
+    transactions: CallTransactionBuilder
     clock: Clock
 
-    def complete(
+    def finish(
         self,
         caller: Caller,
         session_id: str,
         tool_call_id: str,
         *,
         fence: int,
-        outcome: Outcome,
+        outcome: CallOutcome,
         change: SessionChange = NO_CHANGE,
-    ) -> Finished:
+    ) -> FinishResult:
         """Claim, record, audit event and what the call changes in its session, in one transaction.
 
         The same again is success whatever the session is by then. A call that changes nothing
@@ -95,9 +95,9 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
         session_id: str,
         tool_call_id: str,
         *,
-        outcome: Outcome | None,
+        outcome: CallOutcome | None,
         fence: int | None = None,
-    ) -> Finished:
+    ) -> FinishResult:
         """Settle a call that nobody holds any more, or (``outcome`` None) let it be tried again.
 
         ``fence``: of the attempt that was looked into; without it, whichever is there.
@@ -119,9 +119,9 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
             )
         )
 
-    def _ended(self, end: CallEnd) -> Finished:
+    def _ended(self, end: CallEnd) -> FinishResult:
         """Judge what is there, and write; where it was not what it was taken for, once more."""
-        check_end(end, self.settling.context)
+        check_end(end, self.transactions.context)
         for meeting in range(MEETINGS):
             snapshot = self.storage.read_call(end.session_id, end.tool_call_id, message_ids=end.message_ids)
             claim = snapshot.claim
@@ -130,11 +130,11 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
             session = self.access.authorize_at_home(end.caller, snapshot.session)
             now_ms = self.clock.now_ms()
             step = end.step(claim, now_ms=now_ms)
-            (whole,) = CLAIMS.opened(self.settling.payloads, [step.claim], home=session.home_region)
+            (whole,) = CLAIMS.opened(self.transactions.payloads, [step.claim], home=session.home_region)
             if step.guard is None:
-                return Finished(claim=whole, record=None, session=session, done=False)
+                return FinishResult(claim=whole, record=None, session=session, done=False)
             try:
-                settlement = self.settling.settlement(
+                settlement = self.transactions.build(
                     end, snapshot, session, step, now_ms=now_ms, again=meeting > 0
                 )
                 if self.storage.settle(settlement):
@@ -143,26 +143,26 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
                 raise UnexpectedVersionError(current_version=error.current_version) from error
         raise ThrottledError
 
-    def _replayed(self, end: CallEnd, claim: Claim, there: Session | None) -> Finished:
+    def _replayed(self, end: CallEnd, claim: Claim, there: Session | None) -> FinishResult:
         """However the session is: what was done before stands."""
         record = self._as_sent(end, kept_record(self.storage, claim))
-        home = self.settling.payloads.region if there is None else there.home_region
-        (whole,) = RECORDS.opened(self.settling.payloads, [record], home=home)
+        home = self.transactions.payloads.region if there is None else there.home_region
+        (whole,) = RECORDS.opened(self.transactions.payloads, [record], home=home)
         try:
             session = self.access.slide_quietly(end.caller, self.access.authorize_at_home(end.caller, there))
         except SessionNotFoundError:
             session = None
         tasks = end.task_ids(claim)
-        return Finished(claim=claim, record=whole, session=session, done=False, tasks=tasks)
+        return FinishResult(claim=claim, record=whole, session=session, done=False, tasks=tasks)
 
-    def _done(self, end: CallEnd, settlement: Settlement, session: Session, whole: Claim) -> Finished:
+    def _done(self, end: CallEnd, settlement: Settlement, session: Session, whole: Claim) -> FinishResult:
         after = session if settlement.write is None else self._after_commit(end)
         if after is not None:
             after = self.access.slide_quietly(end.caller, after)
         kept = settlement.record
         record = None if kept is None else RECORDS.as_given(self._as_sent(end, kept), input=whole.input)
         claim = replace(settlement.claim, input=whole.input)
-        return Finished(
+        return FinishResult(
             claim=claim,
             record=record,
             session=after,

@@ -1,25 +1,23 @@
-"""Tool calls that have been run, and the history they make."""
+"""Tool calls that were run elsewhere, recorded whole: begin and completion in one transaction."""
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
-from session_store.domain.claim import SETTLED, ClaimStatus, claim_ttl
+from session_store.domain.claim import ClaimStatus, claim_ttl
 from session_store.domain.claim_steps import begun
 from session_store.domain.fingerprints import fingerprint, present_members
-from session_store.domain.identifiers import check_identifier, check_session_id
+from session_store.domain.identifiers import check_identifier
 from session_store.domain.json_values import JsonValue
 from session_store.domain.message import CLOCK_TOLERANCE_MS
-from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import Author, Session, author_of
 from session_store.domain.settlement import Settlement
-from session_store.domain.times import is_over, iso
+from session_store.domain.times import iso
 from session_store.domain.tool_call import Claim, ToolCallRecord, call_hash, check_call_id
 from session_store.errors import (
     IdempotencyMismatchError,
     InvalidRequestError,
-    NotFoundError,
     SessionClosedError,
     SessionNotFoundError,
     ThrottledError,
@@ -29,12 +27,12 @@ from session_store.schema import session_pk
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
 from session_store.services.claim_attempts import MEETINGS
-from session_store.services.payload_parts import CLAIMS, RECORDS
+from session_store.services.payload_parts import RECORDS
 from session_store.services.payloads import Payloads
 from session_store.services.tool_calls.replay import check_input, kept_record, settled_before
 
 
-class FinishedCall(Struct, frozen=True, kw_only=True):
+class RecordedCall(Struct, frozen=True, kw_only=True):
     """A call that its caller has run. ``started_at`` in milliseconds; it failed if ``error`` is not None."""
 
     tool_call_id: str
@@ -71,21 +69,21 @@ class FinishedCall(Struct, frozen=True, kw_only=True):
             raise IdempotencyMismatchError("The call id was used before with another outcome.")
 
 
-class Recorded(Struct, frozen=True, kw_only=True):
+class RecordResult(Struct, frozen=True, kw_only=True):
     """``created`` is False for a replay."""
 
     record: ToolCallRecord
     created: bool
 
 
-class ToolCalls(Struct, frozen=True, kw_only=True):
+class RecordedCalls(Struct, frozen=True, kw_only=True):
     storage: ToolCallStorage
     access: SessionAccess
     payloads: Payloads
     clock: Clock
     events: AuditEvents
 
-    def record(self, caller: Caller, session_id: str, call: FinishedCall) -> Recorded:
+    def record(self, caller: Caller, session_id: str, call: RecordedCall) -> RecordResult:
         """Claim, record and audit event of a finished call in one transaction, once per call id.
 
         The same call again is a success, also after the session was closed or expired.
@@ -110,8 +108,8 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         return recorded
 
     def _written(
-        self, claim: Claim, record: ToolCallRecord, event: AuditEvent, call: FinishedCall, now_ms: int
-    ) -> Recorded:
+        self, claim: Claim, record: ToolCallRecord, event: AuditEvent, call: RecordedCall, now_ms: int
+    ) -> RecordResult:
         """Begin and completion in one transaction, over what turns out to be there."""
         held: Claim | None = None
         for _ in range(MEETINGS):
@@ -129,56 +127,14 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
             token = event.operation_id if held is None else self.events.ids.operation_id()
             settlement = Settlement(claim=step.claim, guard=step.guard, record=kept, event=event, token=token)
             if self.storage.settle(settlement):
-                return Recorded(record=_as_given(kept, call), created=True)
+                return RecordResult(record=_as_given(kept, call), created=True)
             held = self.storage.read_call(claim.session_id, claim.tool_call_id).claim
         raise ThrottledError
 
-    def _replayed(self, claim: Claim, call: FinishedCall) -> Recorded:
-        return Recorded(record=_as_given(kept_record(self.storage, claim), call), created=False)
+    def _replayed(self, claim: Claim, call: RecordedCall) -> RecordResult:
+        return RecordResult(record=_as_given(kept_record(self.storage, claim), call), created=False)
 
-    def get(
-        self, caller: Caller, session_id: str, tool_call_id: str, *, min_version: int = 0
-    ) -> Claim | ToolCallRecord:
-        """One call: its record, or the claim of one that is not settled.
-
-        Raises:
-            NotFoundError: no such call in this session.
-            MisdirectedError, SessionNotFoundError
-        """
-        check_call_id(tool_call_id)
-        snapshot = self.storage.read_call(check_session_id(session_id), tool_call_id)
-        session = self.access.authorize(caller, snapshot.session, min_version=min_version)
-        claim = snapshot.claim
-        if claim is None or is_over(claim.ttl, self.clock.now_ms()):
-            raise NotFoundError("There is no such tool call.")
-        whole = self._whole(claim, home=session.home_region)
-        self.access.slide_quietly(caller, session)
-        return whole
-
-    def _whole(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
-        if claim.status not in SETTLED:
-            return CLAIMS.opened(self.payloads, [claim], home=home)[0]
-        return RECORDS.opened(self.payloads, [kept_record(self.storage, claim)], home=home)[0]
-
-    def history(
-        self,
-        caller: Caller,
-        session_id: str,
-        page: PageRequest[RecordPosition],
-        *,
-        min_version: int = 0,
-    ) -> tuple[Session, Page[ToolCallRecord, RecordPosition]]:
-        """The session and a page of its finished calls, in time order.
-
-        Raises:
-            MisdirectedError, SessionNotFoundError
-        """
-        session = self.access.load(caller, session_id, min_version=min_version)
-        found = self.storage.page(session_id, page)
-        items = RECORDS.opened(self.payloads, found.items, home=session.home_region)
-        return self.access.slide_quietly(caller, session), replace(found, items=items)
-
-    def _check(self, call: FinishedCall) -> None:
+    def _check(self, call: RecordedCall) -> None:
         check_call_id(call.tool_call_id)
         check_identifier(call.tool_name, path="$.toolName")
         size = sum(self.payloads.check(getattr(call, part), path=f"$.{part}") for part in RECORDS.names)
@@ -188,7 +144,7 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
 
 
 def _settled(
-    session: Session, call: FinishedCall, author: Author, now_ms: int, attempt_id: str
+    session: Session, call: RecordedCall, author: Author, now_ms: int, attempt_id: str
 ) -> tuple[Claim, ToolCallRecord]:
     started_at = now_ms - call.duration_ms if call.started_at is None else call.started_at
     status = ClaimStatus.COMPLETED if call.error is None else ClaimStatus.FAILED
@@ -226,13 +182,13 @@ def _settled(
     return claim, record
 
 
-def _check_start(call: FinishedCall, now_ms: int) -> None:
+def _check_start(call: RecordedCall, now_ms: int) -> None:
     """A time far ahead would stand at the end of the history for ever; none before 1970 can be told."""
     if call.started_at is not None and not 0 <= call.started_at <= now_ms + CLOCK_TOLERANCE_MS:
         detail = f"Must lie between 1970 and {CLOCK_TOLERANCE_MS // 1000} s from now"
         raise InvalidRequestError(detail, path="$.startedAt")
 
 
-def _as_given(record: ToolCallRecord, call: FinishedCall) -> ToolCallRecord:
+def _as_given(record: ToolCallRecord, call: RecordedCall) -> ToolCallRecord:
     """A replay has what was given again: what its item refers to need not be asked for."""
     return RECORDS.as_given(record, input=call.input, output=call.output, error=call.error)

@@ -57,7 +57,7 @@ class SessionChange(Struct, frozen=True, kw_only=True):
 NO_CHANGE: Final = SessionChange()
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class CallOutcome(Struct, frozen=True, kw_only=True):
     """How a call ended. ``duration_ms`` None: as long as the attempt lasted."""
 
     status: ClaimStatus
@@ -91,7 +91,7 @@ class CallEnd(Struct, frozen=True, kw_only=True):
     session_id: str
     tool_call_id: str
     operation: Ending
-    outcome: Outcome | None
+    outcome: CallOutcome | None
     change: SessionChange = NO_CHANGE
     fence: int | None = None
 

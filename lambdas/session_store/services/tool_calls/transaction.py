@@ -24,7 +24,7 @@ from session_store.services.context import Context, check_times, refuse_conflict
 from session_store.services.payload_parts import MESSAGES, RECORDS
 from session_store.services.payloads import Payloads
 from session_store.services.tasks.new_tasks import followers_of
-from session_store.services.tool_calls.requests import CallEnd, Ending, Outcome, task_origin
+from session_store.services.tool_calls.requests import CallEnd, CallOutcome, Ending, task_origin
 
 EVENTS: Final = {
     Ending.COMPLETE: "ToolCallCompleted",
@@ -33,7 +33,7 @@ EVENTS: Final = {
 }
 
 
-class Settling(Struct, frozen=True, kw_only=True):
+class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
     context: Context
     events: AuditEvents
     region: str
@@ -42,7 +42,7 @@ class Settling(Struct, frozen=True, kw_only=True):
     def payloads(self) -> Payloads:
         return self.context.payloads
 
-    def settlement(
+    def build(
         self,
         end: CallEnd,
         snapshot: CallSnapshot,
@@ -145,7 +145,7 @@ class Settling(Struct, frozen=True, kw_only=True):
         return guard
 
     def _record(
-        self, end: CallEnd, outcome: Outcome, held: Claim, after: Claim, now_ms: int
+        self, end: CallEnd, outcome: CallOutcome, held: Claim, after: Claim, now_ms: int
     ) -> ToolCallRecord:
         """Of the time when the first attempt began, so that a retry makes the same key.
 

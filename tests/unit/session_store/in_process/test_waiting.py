@@ -9,7 +9,7 @@ import pytest
 from session_store.errors import InProgressError, OutcomeUnknownError, UnreconciledError
 from session_store.in_process import awaited, blocking
 from session_store.in_process.free_work import FreeWork, KeySteps
-from session_store.in_process.work import LONGEST_LOOK, Terms, looks
+from session_store.in_process.work import LONGEST_LOOK, BlockOptions, looks
 from session_store.services.free_claims import NewClaim
 from tests.support.samples import ALICE
 from tests.support.work import KINDS, once
@@ -27,7 +27,7 @@ def test_pauses_grow_and_come_to_the_whole_wait(wait: float) -> None:
 
 
 def called(begin: Callable[[], Any], wait: float, slept: list[float]) -> Any:
-    with blocking.held(begin, Terms(wait=wait), sleep=slept.append) as work:
+    with blocking.held(begin, BlockOptions(wait=wait), sleep=slept.append) as work:
         return work
 
 
@@ -36,7 +36,7 @@ def waited(begin: Callable[[], Any], wait: float, slept: list[float]) -> Any:
         slept.append(pause)
 
     async def whole() -> Any:
-        async with awaited.held(begin, Terms(wait=wait), sleep=sleep) as work:
+        async with awaited.held(begin, BlockOptions(wait=wait), sleep=sleep) as work:
             return work
 
     return asyncio.run(whole())

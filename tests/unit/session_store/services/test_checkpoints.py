@@ -21,7 +21,7 @@ from session_store.errors import (
     SessionClosedError,
     SessionNotFoundError,
 )
-from session_store.services.checkpoints import Added
+from session_store.services.checkpoints import AddedCheckpoint
 from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.payloads import INLINE_LIMIT, LARGEST
 from tests.support.pages import every_page
@@ -31,7 +31,7 @@ from tests.support.world import World
 LARGE = {"a": "x" * INLINE_LIMIT, "b": [Decimal("0.1"), 9007199254740993]}
 
 
-def add(world: World, session_id: str, data: Any = "data", **new: Any) -> Added:
+def add(world: World, session_id: str, data: Any = "data", **new: Any) -> AddedCheckpoint:
     return world.store.checkpoints.add(ALICE, session_id, NewCheckpoint(data=data, **new))
 
 
@@ -56,7 +56,7 @@ def test_a_checkpoint_is_minted_an_id_and_lives_as_long_as_its_session_may(world
     session = world.open()
     added = add(world, session.session_id, {"step": 1})
     kept = added.checkpoint
-    assert added == Added(checkpoint=kept, created=True)
+    assert added == AddedCheckpoint(checkpoint=kept, created=True)
     assert message_time(kept.checkpoint_id) == NOW_MS
     assert (kept.namespace, kept.parent_id, kept.data) == ("", None, {"step": 1})
     assert (kept.taken_at, kept.ttl) == (NOW_MS, NOW_SECONDS + 30 * DAY)
@@ -115,7 +115,7 @@ def test_the_same_id_and_content_is_a_replay_whatever_the_status(world: World, s
         world.store.sessions.move(ALICE, session_id, step)
     world.clock.pass_(600)
     again = add(world, session_id, {"b": LARGE, "a": 1}, **asked)
-    assert again == Added(checkpoint=first.checkpoint, created=False)
+    assert again == AddedCheckpoint(checkpoint=first.checkpoint, created=False)
 
 
 @pytest.mark.parametrize("status", [Status.ACTIVE, Status.CLOSED])
@@ -179,7 +179,7 @@ def test_a_replay_outlives_its_parent_and_a_new_child_does_not(world: World) -> 
     asked: dict[str, Any] = {"data": "child", "checkpoint_id": an_id(world), "parent_id": parent}
     first = add(world, session_id, **asked)
     world.clock.pass_(100)
-    assert add(world, session_id, **asked) == Added(checkpoint=first.checkpoint, created=False)
+    assert add(world, session_id, **asked) == AddedCheckpoint(checkpoint=first.checkpoint, created=False)
     with pytest.raises(InvalidRequestError):
         add(world, session_id, parent_id=parent)
 

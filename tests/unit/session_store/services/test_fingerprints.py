@@ -24,8 +24,8 @@ from session_store.services.new_sessions import NewSession
 from session_store.services.tasks.new_tasks import NewTask
 from session_store.services.tasks.requests import TaskCompletion, TaskFailure
 from session_store.services.tool_calls.begin import NewCall
-from session_store.services.tool_calls.record import FinishedCall
-from session_store.services.tool_calls.requests import NO_CHANGE, Outcome, SessionChange
+from session_store.services.tool_calls.record import RecordedCall
+from session_store.services.tool_calls.requests import NO_CHANGE, CallOutcome, SessionChange
 from tests.support.samples import ALICE
 from tests.support.world import World
 
@@ -56,12 +56,12 @@ CHANGE = SessionChange(
 )
 
 
-def recorded(**given: Any) -> FinishedCall:
+def recorded(**given: Any) -> RecordedCall:
     call = {"tool_call_id": "c1", "tool_name": "t", "input": VALUE, "output": None, "error": None}
-    return FinishedCall(**{**call, "duration_ms": 5, "started_at": None, **given})
+    return RecordedCall(**{**call, "duration_ms": 5, "started_at": None, **given})
 
 
-COMPLETED = Outcome(status=ClaimStatus.COMPLETED)
+COMPLETED = CallOutcome(status=ClaimStatus.COMPLETED)
 FIXED = [
     (
         "call",
@@ -95,12 +95,12 @@ FIXED = [
     ),
     (
         "call outcome, whole",
-        Outcome(status=ClaimStatus.COMPLETED, output=VALUE, duration_ms=5).hash_with(CHANGE),
+        CallOutcome(status=ClaimStatus.COMPLETED, output=VALUE, duration_ms=5).hash_with(CHANGE),
         "6d123c469f6a9e01cb74e00751db036e097fb498eb559ac54b02dba71587c894",
     ),
     (
         "call outcome, failed",
-        Outcome(status=ClaimStatus.FAILED, error=VALUE).hash_with(NO_CHANGE),
+        CallOutcome(status=ClaimStatus.FAILED, error=VALUE).hash_with(NO_CHANGE),
         "7c4672647d9b92a8a95cb4f04ca9c170ec372d44d3ac2c2bb1e3248f1c01868a",
     ),
     (

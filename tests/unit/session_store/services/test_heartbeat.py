@@ -3,14 +3,14 @@
 from session_store.deadline import Deadline
 from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.session import Author
-from session_store.services.heartbeat import PRINCIPAL, Heart
+from session_store.services.heartbeat import PRINCIPAL, HeartbeatWriter
 from session_store.storage.memory.storage import MemoryHeartbeats
 from tests.support.samples import NOW_MS
 from tests.support.world import World
 
 
-def a_heart(world: World, region: str) -> Heart:
-    return Heart(
+def a_heart(world: World, region: str) -> HeartbeatWriter:
+    return HeartbeatWriter(
         heartbeats=MemoryHeartbeats(memory=world.memory),
         clock=world.clock,
         deadline=Deadline(),

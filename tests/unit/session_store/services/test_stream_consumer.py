@@ -9,13 +9,12 @@ from msgspec.structs import replace
 from audit_consumer.records import decoded
 from session_store.domain.differences import Difference, Exposure, Operation
 from session_store.domain.json_values import encode
-from session_store.domain.page import PageRequest
 from session_store.domain.payload import StoredPayload
 from session_store.domain.session import Author, Owner, Status
 from session_store.domain.session_end import EndReason, SessionEnd
-from session_store.errors import ForbiddenError, SessionNotFoundError, UnreadableRecordError
+from session_store.errors import UnreadableRecordError
 from session_store.schema import PAYLOADS, checkpoint_sk, task_pk
-from session_store.services.stream_consumer import WHOLE_PAGE, StreamConsumer
+from session_store.services.stream_consumer import StreamConsumer
 from session_store.storage.dynamodb.checkpoint_items import checkpoint_item
 from session_store.storage.dynamodb.child_items import claim_item, message_item, record_item
 from session_store.storage.dynamodb.free_claim_table import free_claim_item
@@ -23,14 +22,11 @@ from session_store.storage.dynamodb.key_claims import key_claim_item
 from session_store.storage.dynamodb.task_items import task_item
 from session_store.storage.memory.storage import Memory, MemoryAudit
 from tests.support.samples import (
-    ALICE,
     AUTHOR,
     NOW_MS,
     NOW_SECONDS,
-    OPERATOR,
     OWNER,
     REGION,
-    STRANGER,
     a_call,
     a_checkpoint,
     a_free_claim,
@@ -40,7 +36,6 @@ from tests.support.samples import (
 )
 from tests.support.stream import AT, SERVICE, a_record, image_of
 from tests.support.task_samples import a_task, done, took
-from tests.support.world import World
 
 RETENTION = 90 * 86_400
 
@@ -245,47 +240,6 @@ def test_an_item_of_an_unknown_kind_is_unreadable(
     with pytest.raises(UnreadableRecordError):
         consume(consumer, a_record(new=image))
     assert memory.changes == {}
-
-
-def test_the_trail_is_the_owners_and_in_time_order(consumer: StreamConsumer) -> None:
-    world = World()
-    session = world.open()
-    ours = replace(consumer, storage=MemoryAudit(memory=world.memory))
-    image = image_of(session)
-    for second in (5, 3, 3, 4):
-        consume(ours, a_record(new=image, at=NOW_SECONDS + second))
-    page = world.store.audit.page(ALICE, session.session_id, PageRequest(limit=10))
-    assert [entry.at for entry in page.items] == [AT + second * 1000 for second in (3, 3, 4, 5)]
-    numbers = [entry.sequence_number for entry in page.items[:2]]
-    assert numbers == sorted(numbers, key=str)
-    with pytest.raises(SessionNotFoundError):
-        world.store.audit.page(STRANGER, session.session_id, PageRequest(limit=10))
-
-
-def test_an_entry_past_its_retention_is_not_shown(consumer: StreamConsumer) -> None:
-    world = World()
-    session = world.open()
-    ours = replace(consumer, storage=MemoryAudit(memory=world.memory), audit_retention=1)
-    consume(ours, a_record(new=image_of(session), at=world.clock.now // 1000 - 1))
-    assert world.store.audit.page(ALICE, session.session_id, PageRequest(limit=10)).items == ()
-    assert list(world.store.audit.whole(OPERATOR, session.session_id)) == []
-
-
-def test_an_operator_reads_the_whole_trail_of_a_session_that_is_gone(consumer: StreamConsumer) -> None:
-    world = World()
-    session = a_session()
-    ours = replace(consumer, storage=MemoryAudit(memory=world.memory))
-    for second in range(WHOLE_PAGE + 1):
-        consume(ours, a_record(new=image_of(session), at=NOW_SECONDS + second))
-    times = [entry.at for entry in world.store.audit.whole(OPERATOR, session.session_id)]
-    assert times == [AT + second * 1000 for second in range(WHOLE_PAGE + 1)]
-
-
-def test_who_is_no_operator_reads_no_whole_trail() -> None:
-    world = World()
-    session = world.open()
-    with pytest.raises(ForbiddenError):
-        world.store.audit.whole(ALICE, session.session_id)
 
 
 def test_an_owner_is_who_the_session_names(consumer: StreamConsumer, sent: Sent) -> None:

@@ -21,14 +21,14 @@ from session_store.errors import (
     StoreError,
 )
 from session_store.services.payloads import INLINE_LIMIT
-from session_store.services.tool_calls.record import FinishedCall, Recorded
+from session_store.services.tool_calls.record import RecordedCall, RecordResult
 from tests.support.samples import ALICE, AUDIT_RETENTION, BOB, DAY, NOW_MS, NOW_SECONDS, REGION, STRANGER
 from tests.support.world import World
 
 PAGE: PageRequest[Any] = PageRequest(limit=100)
 
 
-def a_call(tool_call_id: str = "c1", **changes: Any) -> FinishedCall:
+def a_call(tool_call_id: str = "c1", **changes: Any) -> RecordedCall:
     values: dict[str, Any] = {
         "tool_call_id": tool_call_id,
         "tool_name": "search",
@@ -38,11 +38,11 @@ def a_call(tool_call_id: str = "c1", **changes: Any) -> FinishedCall:
         "duration_ms": 250,
         "started_at": None,
     }
-    return FinishedCall(**{**values, **changes})
+    return RecordedCall(**{**values, **changes})
 
 
-def record(world: World, session: Session, call: FinishedCall) -> Recorded:
-    return world.store.tool_calls.record(ALICE, session.session_id, call)
+def record(world: World, session: Session, call: RecordedCall) -> RecordResult:
+    return world.store.recorded_calls.record(ALICE, session.session_id, call)
 
 
 def end(world: World, session: Session, how: str) -> None:
@@ -97,7 +97,7 @@ def test_the_same_call_again_is_a_success(world: World, how: str) -> None:
     end(world, session, how)
     world.clock.pass_(1)
     reordered = a_call(input={"n": Decimal("0.1"), "q": "x"})
-    assert record(world, session, reordered) == Recorded(record=first.record, created=False)
+    assert record(world, session, reordered) == RecordResult(record=first.record, created=False)
     assert len([event for event in world.memory.events if event.event_name == "ToolCallRecorded"]) == 1
 
 
@@ -148,7 +148,7 @@ def test_anothers_call_is_not_there(world: World, how: str, caller: Any) -> None
     end(world, session, how)
     for call in (a_call(), a_call(input="other"), a_call("c2")):
         with pytest.raises(SessionNotFoundError):
-            world.store.tool_calls.record(caller, session.session_id, call)
+            world.store.recorded_calls.record(caller, session.session_id, call)
     with pytest.raises(SessionNotFoundError):
         world.store.tool_calls.get(caller, session.session_id, "c1")
     with pytest.raises(SessionNotFoundError):
@@ -179,7 +179,7 @@ def test_a_settled_call_whose_record_is_gone_is_not_run_again(world: World) -> N
 def test_calls_are_recorded_at_home_only(world: World) -> None:
     session = world.open()
     with pytest.raises(MisdirectedError):
-        world.seen_from("eu-west-1").tool_calls.record(ALICE, session.session_id, a_call())
+        world.seen_from("eu-west-1").recorded_calls.record(ALICE, session.session_id, a_call())
     assert world.memory.claims == {}
 
 
@@ -203,7 +203,7 @@ def test_a_call_id_is_found_again_and_no_other_with_it(world: World, tool_call_i
         (a_call(error="e"), "$.error"),
     ],
 )
-def test_a_malformed_call_is_refused_with_its_path(world: World, call: FinishedCall, path: str) -> None:
+def test_a_malformed_call_is_refused_with_its_path(world: World, call: RecordedCall, path: str) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         record(world, world.open(), call)
     assert refused.value.facts["path"] == path

@@ -1,0 +1,67 @@
+"""Tool calls as they are read: one in any state, and the history of finished ones."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from session_store.domain.caller import Caller
+from session_store.domain.claim import SETTLED
+from session_store.domain.identifiers import check_session_id
+from session_store.domain.page import Page, PageRequest, RecordPosition
+from session_store.domain.session import Session
+from session_store.domain.times import is_over
+from session_store.domain.tool_call import Claim, ToolCallRecord, check_call_id
+from session_store.errors import NotFoundError
+from session_store.ports import Clock, ToolCallStorage
+from session_store.services.access import SessionAccess
+from session_store.services.payload_parts import CLAIMS, RECORDS
+from session_store.services.payloads import Payloads
+from session_store.services.tool_calls.replay import kept_record
+
+
+class ToolCalls(Struct, frozen=True, kw_only=True):
+    storage: ToolCallStorage
+    access: SessionAccess
+    payloads: Payloads
+    clock: Clock
+
+    def get(
+        self, caller: Caller, session_id: str, tool_call_id: str, *, min_version: int = 0
+    ) -> Claim | ToolCallRecord:
+        """One call: its record, or the claim of one that is not settled.
+
+        Raises:
+            NotFoundError: no such call in this session.
+            MisdirectedError, SessionNotFoundError
+        """
+        check_call_id(tool_call_id)
+        snapshot = self.storage.read_call(check_session_id(session_id), tool_call_id)
+        session = self.access.authorize(caller, snapshot.session, min_version=min_version)
+        claim = snapshot.claim
+        if claim is None or is_over(claim.ttl, self.clock.now_ms()):
+            raise NotFoundError("There is no such tool call.")
+        whole = self._whole(claim, home=session.home_region)
+        self.access.slide_quietly(caller, session)
+        return whole
+
+    def _whole(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
+        if claim.status not in SETTLED:
+            return CLAIMS.opened(self.payloads, [claim], home=home)[0]
+        return RECORDS.opened(self.payloads, [kept_record(self.storage, claim)], home=home)[0]
+
+    def history(
+        self,
+        caller: Caller,
+        session_id: str,
+        page: PageRequest[RecordPosition],
+        *,
+        min_version: int = 0,
+    ) -> tuple[Session, Page[ToolCallRecord, RecordPosition]]:
+        """The session and a page of its finished calls, in time order.
+
+        Raises:
+            MisdirectedError, SessionNotFoundError
+        """
+        session = self.access.load(caller, session_id, min_version=min_version)
+        found = self.storage.page(session_id, page)
+        items = RECORDS.opened(self.payloads, found.items, home=session.home_region)
+        return self.access.slide_quietly(caller, session), replace(found, items=items)
