@@ -52,10 +52,10 @@ def add_checkpoint(request: Request) -> Reply:
         added = request.store.keyed_checkpoints.add(caller, session_id, new, key=request.key)
     return Reply(
         value=checkpoint_answer(added.checkpoint),
-        status=201 if added.created or added.by_key else 200,
+        status=201 if added.by_key or not added.replayed else 200,
         headers={REPLAYED: "true"} if added.by_key else {},
-        done=int(added.created),
-        replayed=int(not added.created),
+        done=int(not added.replayed),
+        replayed=int(added.replayed),
     )
 
 

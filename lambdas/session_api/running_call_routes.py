@@ -155,7 +155,7 @@ def _finished(finished: FinishResult) -> Reply:
     recorded = finished.record is not None
     return Reply(
         value=finished_answer(finished),
-        done=int(finished.done and recorded),
-        replayed=int(recorded and not finished.done),
+        done=int(recorded and not finished.replayed),
+        replayed=int(recorded and finished.replayed),
         beside={Metric.MESSAGES_APPENDED: finished.appended} if finished.appended else {},
     )

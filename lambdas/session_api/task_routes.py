@@ -192,7 +192,7 @@ def complete_task(request: Request) -> Reply:
         following=meanings(request.body.next, "$.next"),
     )
     return Reply(
-        value=completed_answer(completed), done=int(completed.done), replayed=int(not completed.done)
+        value=completed_answer(completed), done=int(not completed.replayed), replayed=int(completed.replayed)
     )
 
 

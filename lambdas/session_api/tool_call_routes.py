@@ -48,9 +48,9 @@ def record_tool_call(request: Request) -> Reply:
     recorded = request.store.recorded_calls.record(request.caller, request.session_id, call)
     return Reply(
         value=tool_call_answer(recorded.record),
-        status=201 if recorded.created else 200,
-        done=int(recorded.created),
-        replayed=int(not recorded.created),
+        status=200 if recorded.replayed else 201,
+        done=int(not recorded.replayed),
+        replayed=int(recorded.replayed),
     )
 
 

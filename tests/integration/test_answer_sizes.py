@@ -127,7 +127,7 @@ def test_the_largest_calls_beside_the_largest_session_come_in_answers_that_fit(
             duration_ms=0,
             started_at=NOW_MS + number,
         )
-        assert store.recorded_calls.record(ALICE, session.session_id, call).created
+        assert not store.recorded_calls.record(ALICE, session.session_id, call).replayed
     answers = every_answer(StoreApi(store), f"/sessions/{session.session_id}/history")
     assert [item["toolCallId"] for item in items(answers)] == [f"c{number}" for number in range(len(sizes))]
     assert items(answers)[1]["output"] == output

@@ -129,7 +129,7 @@ class Large:
         return None if done.record is None else done.record.output
 
     def record(self, call: RecordedCall) -> bool:
-        return self.store.recorded_calls.record(ALICE, self.session.session_id, call).created
+        return not self.store.recorded_calls.record(ALICE, self.session.session_id, call).replayed
 
 
 @pytest.fixture

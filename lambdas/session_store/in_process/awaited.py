@@ -13,7 +13,7 @@ from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Status
 from session_store.domain.state_operations import StateOperations
 from session_store.in_process import free_work, tool_call
-from session_store.in_process.free_work import HeldKey
+from session_store.in_process.free_work import HeldClaim
 from session_store.in_process.lease import Lease
 from session_store.in_process.tool_call import HeldCall
 from session_store.in_process.work import BEGIN_AGAIN, NO_FAILURES, BlockOptions, failure_of, looks
@@ -50,7 +50,7 @@ class AsyncToolCall(HeldCall):
         return await asyncio.to_thread(self._end, tool_call.failed(error, duration_ms))
 
 
-class AsyncFreeWork(HeldKey):
+class AsyncFreeWork(HeldClaim):
     async def complete(self, output: JsonValue) -> FreeClaim:
         """As ``FreeWork.complete``. Cancelled, it may be done all the same."""
         return await asyncio.to_thread(self._end, free_work.completed(output))

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from session_store.in_process import blocking
-from session_store.in_process.free_work import FreeWork, KeySteps
+from session_store.in_process.free_work import ClaimSteps, FreeWork
 from session_store.in_process.tool_call import CallSteps, ToolCall
 from session_store.in_process.work import BlockOptions
 
@@ -73,7 +73,7 @@ def tool_call_block(steps: CallSteps, options: BlockOptions) -> "Block[ToolCall,
     return Block(blocking.held(lambda: ToolCall(steps, renew_for=options.renew_for), options), awaited)
 
 
-def free_work_block(steps: KeySteps, options: BlockOptions) -> "Block[FreeWork, AsyncFreeWork]":
+def free_work_block(steps: ClaimSteps, options: BlockOptions) -> "Block[FreeWork, AsyncFreeWork]":
     steps = steps.of_one_attempt()
 
     def awaited() -> "AbstractAsyncContextManager[AsyncFreeWork]":

@@ -12,7 +12,7 @@ from session_store.in_process.work import Work
 from session_store.services.free_claims import ClaimOutcome, FreeClaims, NewClaim
 
 
-class KeySteps(Struct, frozen=True, kw_only=True):
+class ClaimSteps(Struct, frozen=True, kw_only=True):
     """What the store does for one key. Each step blocks."""
 
     claims: FreeClaims
@@ -20,7 +20,7 @@ class KeySteps(Struct, frozen=True, kw_only=True):
     key: str
     new: NewClaim
 
-    def of_one_attempt(self) -> "KeySteps":
+    def of_one_attempt(self) -> "ClaimSteps":
         """Under a name of its own, so that whoever begins again is given its fence again."""
         attempt_id = self.new.attempt_id or self.claims.ids.operation_id()
         return replace(self, new=replace(self.new, attempt_id=attempt_id))
@@ -35,10 +35,10 @@ class KeySteps(Struct, frozen=True, kw_only=True):
         return self.claims.complete(self.caller, self.key, fence=fence, outcome=outcome).claim
 
 
-class HeldKey(Work):
+class HeldClaim(Work):
     """A key that was begun, now or before."""
 
-    def __init__(self, steps: KeySteps, *, renew_for: int = RENEW_FOR) -> None:
+    def __init__(self, steps: ClaimSteps, *, renew_for: int = RENEW_FOR) -> None:
         claim = steps.begin()
         lease = Lease(
             lambda: steps.extend(claim.fence),
@@ -62,7 +62,7 @@ class HeldKey(Work):
         return claim
 
 
-class FreeWork(HeldKey):
+class FreeWork(HeldClaim):
     def complete(self, output: JsonValue) -> FreeClaim:
         """Write the outcome. After a refusal, or an answer that was lost, the key is still held.
 

@@ -13,7 +13,7 @@ RESERVE: Final = 15.0
 """Seconds of the deadline in which nothing more is read: what is counted has still to be told."""
 
 
-class Counted(Struct, frozen=True, kw_only=True):
+class SessionCounts(Struct, frozen=True, kw_only=True):
     """``living``: of each status that was counted to its end; those that time ran out for are not in it."""
 
     living: Mapping[Status, int]
@@ -28,7 +28,7 @@ class Census(Struct, frozen=True, kw_only=True):
     deadline: Deadline
     region: str
 
-    def run(self) -> Counted:
+    def run(self) -> SessionCounts:
         """Half a count would look like a loss, so there is either all of a status or nothing.
 
         Open sessions are counted first: of closed ones there may be most, and they matter least.
@@ -40,6 +40,6 @@ class Census(Struct, frozen=True, kw_only=True):
             for part in self.sessions.count_living(status, region=self.region, now_ms=now_ms):
                 counted += part
                 if self.deadline.remaining() < RESERVE:
-                    return Counted(living=living, complete=False)
+                    return SessionCounts(living=living, complete=False)
             living[status] = counted
-        return Counted(living=living, complete=True)
+        return SessionCounts(living=living, complete=True)

@@ -23,7 +23,7 @@ from session_store.errors import (
 )
 from session_store.ports import CheckpointStorage, Clock, Ids
 from session_store.services.access import SessionAccess
-from session_store.services.new_checkpoints import NewCheckpoint, born
+from session_store.services.new_checkpoints import NewCheckpoint, build_checkpoint
 from session_store.services.payload_parts import CHECKPOINTS
 from session_store.services.payloads import Payloads
 
@@ -37,11 +37,11 @@ class AddedCheckpoint(Struct, frozen=True, kw_only=True):
     """``created``: it was not there before. ``by_key``: this is the first answer to a key used before."""
 
     checkpoint: Checkpoint
-    created: bool
+    replayed: bool
     by_key: bool = False
 
 
-class Draft(Struct, frozen=True, kw_only=True):
+class CheckpointDraft(Struct, frozen=True, kw_only=True):
     """A checkpoint as it is to be, and the session that it was asked for in."""
 
     session: Session
@@ -74,16 +74,16 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         self.access.slide_quietly(caller, draft.session)
         return added
 
-    def draft(self, caller: Caller, session_id: str, new: NewCheckpoint) -> Draft:
+    def draft(self, caller: Caller, session_id: str, new: NewCheckpoint) -> CheckpointDraft:
         """Raises InvalidRequestError, MisdirectedError, PayloadTooLargeError, SessionNotFoundError."""
         self._check(new)
         session = self.access.load_at_home(caller, session_id)
         now_ms = self.clock.now_ms()
         checkpoint_id = new.checkpoint_id or self.ids.message_id(now_ms)
-        checkpoint = born(caller, session, new, checkpoint_id=checkpoint_id, at=now_ms)
-        return Draft(session=session, new=new, checkpoint=checkpoint)
+        checkpoint = build_checkpoint(caller, session, new, checkpoint_id=checkpoint_id, at=now_ms)
+        return CheckpointDraft(session=session, new=new, checkpoint=checkpoint)
 
-    def refusal(self, draft: Draft) -> StoreError | None:
+    def refusal(self, draft: CheckpointDraft) -> StoreError | None:
         """Why it may not be stored as a new one; what is there already is a replay all the same."""
         try:
             self._check_room(draft)
@@ -91,7 +91,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
             return error
         return None
 
-    def _check_room(self, draft: Draft) -> None:
+    def _check_room(self, draft: CheckpointDraft) -> None:
         session, new, now_ms = writable(draft.session), draft.new, draft.checkpoint.taken_at
         if new.checkpoint_id is not None:
             check_on_clock(new.checkpoint_id, now_ms, path="$.checkpointId")
@@ -100,7 +100,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
             detail = "There is no such checkpoint in this namespace of the session"
             raise InvalidRequestError(detail, path="$.parentId")
 
-    def there(self, draft: Draft, refusal: StoreError) -> Checkpoint:
+    def there(self, draft: CheckpointDraft, refusal: StoreError) -> Checkpoint:
         """What is there already under the id that the caller chose; else ``refusal`` is raised."""
         new = draft.new
         if new.checkpoint_id is None:
@@ -110,7 +110,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
             raise refusal
         return held
 
-    def stored(self, draft: Draft) -> Checkpoint:
+    def stored(self, draft: CheckpointDraft) -> Checkpoint:
         """The checkpoint as its item has it: what is too large for that is in the bucket by now."""
         (checkpoint,) = CHECKPOINTS.stored(self.payloads, (draft.checkpoint,))
         return checkpoint
@@ -217,14 +217,14 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         self.payloads.check(new.data, path="$.data")
 
 
-def answer(draft: Draft, held: Checkpoint | None) -> AddedCheckpoint:
+def answer(draft: CheckpointDraft, held: Checkpoint | None) -> AddedCheckpoint:
     """``held``: what was there under the id; None: it is stored now.
 
     Raises:
         ContentConflictError: another content is there.
     """
     if held is None:
-        return AddedCheckpoint(checkpoint=draft.checkpoint, created=True)
+        return AddedCheckpoint(checkpoint=draft.checkpoint, replayed=False)
     if held.content_hash != draft.checkpoint.content_hash:
         raise ContentConflictError(checkpointId=held.checkpoint_id)
-    return AddedCheckpoint(checkpoint=CHECKPOINTS.as_given(held, data=draft.new.data), created=False)
+    return AddedCheckpoint(checkpoint=CHECKPOINTS.as_given(held, data=draft.new.data), replayed=True)

@@ -30,7 +30,7 @@ RESERVE: Final = 20.0
 """Seconds of the deadline in which no further page is begun: the one begun before has to end in time."""
 
 
-class CleanedUp(Struct, frozen=True, kw_only=True):
+class CleanupResult(Struct, frozen=True, kw_only=True):
     """How many there were of each; ``failed`` credentials are given up."""
 
     children: int
@@ -52,7 +52,7 @@ class Cleanup(Struct, frozen=True, kw_only=True):
     audit_retention: int
     """Seconds that the summary is kept."""
 
-    def run(self, end: SessionEnd, *, request_id: str) -> CleanedUp:
+    def run(self, end: SessionEnd, *, request_id: str) -> CleanupResult:
         """Erase what a session left behind, and tell of its end.
 
         Raises:
@@ -73,7 +73,7 @@ class Cleanup(Struct, frozen=True, kw_only=True):
         facts = event.facts if kept is None else kept.facts
         self.bus.emit([session_ended(end, facts, region=self.region)])
         failed = sum(revocation.failure is not None for revocation in revocations)
-        return CleanedUp(children=count, revoked=len(revocations) - failed, failed=failed)
+        return CleanupResult(children=count, revoked=len(revocations) - failed, failed=failed)
 
     def _revoke(self, end: SessionEnd) -> tuple[list[Revocation], UnavailableError | None]:
         """Every credential is tried, and a server that is away keeps nothing else from being done."""

@@ -22,7 +22,7 @@ RESERVE: Final = 9.0
 """Seconds of the deadline in which no further session is begun: as long as one write may take."""
 
 
-class Drained(Struct, frozen=True, kw_only=True):
+class DrainResult(Struct, frozen=True, kw_only=True):
     """``skipped``: used or ended meanwhile, or at home elsewhere. ``more``: call again."""
 
     moved: int
@@ -37,7 +37,7 @@ class Drain(Struct, frozen=True, kw_only=True):
     deadline: Deadline
     region: str
 
-    def run(self, caller: Caller, *, within: int) -> Drained:
+    def run(self, caller: Caller, *, within: int) -> DrainResult:
         """Close to new work what ends within ``within`` seconds, whoever owns it.
 
         What is moved is in no later call's way, so calling again goes on.
@@ -55,13 +55,13 @@ class Drain(Struct, frozen=True, kw_only=True):
                     skipped += 1
                     continue
                 if taken == MOST or self.deadline.remaining() < RESERVE:
-                    return Drained(moved=moved, skipped=skipped, more=True)
+                    return DrainResult(moved=moved, skipped=skipped, more=True)
                 taken += 1
                 if self._moved(caller, session, now_ms=now_ms, until=until):
                     moved += 1
                 else:
                     skipped += 1
-        return Drained(moved=moved, skipped=skipped, more=False)
+        return DrainResult(moved=moved, skipped=skipped, more=False)
 
     def _moved(self, caller: Caller, session: ExpiringSession, *, now_ms: int, until: int) -> bool:
         write = SessionWrite(

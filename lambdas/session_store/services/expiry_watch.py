@@ -19,7 +19,7 @@ RESERVE: Final = 15.0
 """Seconds of the deadline in which nothing more is begun; the next run finds what is left."""
 
 
-class Watched(Struct, frozen=True, kw_only=True):
+class WatchResult(Struct, frozen=True, kw_only=True):
     """``warned`` were told and marked. ``more``: time ran out."""
 
     warned: int
@@ -35,7 +35,7 @@ class ExpiryWatch(Struct, frozen=True, kw_only=True):
     within: int
     """Seconds before its end that a session is told of."""
 
-    def run(self, *, request_id: str) -> Watched:
+    def run(self, *, request_id: str) -> WatchResult:
         """Tell of each open session at home here that ends soon, once for each end it has.
 
         Told first and marked then: a crash between the two tells again, with the same event id.
@@ -51,11 +51,11 @@ class ExpiryWatch(Struct, frozen=True, kw_only=True):
             fresh = [session for session in page if self._is_to_be_told(session)]
             for start in range(0, len(fresh), MAX_NOTICES):
                 if self.deadline.remaining() < RESERVE:
-                    return Watched(warned=warned, more=True)
+                    return WatchResult(warned=warned, more=True)
                 warned += self._tell(fresh[start : start + MAX_NOTICES], author, now_ms)
             if self.deadline.remaining() < RESERVE:
-                return Watched(warned=warned, more=True)
-        return Watched(warned=warned, more=False)
+                return WatchResult(warned=warned, more=True)
+        return WatchResult(warned=warned, more=False)
 
     def _is_to_be_told(self, session: ExpiringSession) -> bool:
         return session.home_region == self.region and session.warned_ttl != session.ttl

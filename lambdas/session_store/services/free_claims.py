@@ -30,7 +30,7 @@ from session_store.errors import (
     NotFoundError,
 )
 from session_store.ports import ClaimStorage, Clock, Ids
-from session_store.services.claim_attempts import check_begin, check_lease, check_outcome, stepped
+from session_store.services.claim_stepping import apply_step, check_begin, check_lease, check_outcome
 from session_store.services.payloads import OUTCOME_ROOM, check_inline
 
 
@@ -107,7 +107,7 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
         def judge(held: FreeClaim | None) -> Step[FreeClaim]:
             return begun(fresh, held, now_ms=now_ms)
 
-        return stepped(judge, self.storage.put, None).claim
+        return apply_step(judge, self.storage.put, None).claim
 
     def heartbeat(self, caller: Caller, key: str, *, fence: int, lease_seconds: int) -> FreeClaim:
         """The claim with a lease of ``lease_seconds`` from now; one that is longer stays.
@@ -125,7 +125,7 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
             author = author_of(caller)
             return extended(held, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
 
-        return self._stepped(caller, key, judge).claim
+        return self._apply_step(caller, key, judge).claim
 
     def complete(self, caller: Caller, key: str, *, fence: int, outcome: ClaimOutcome) -> Step[FreeClaim]:
         """The claim with its outcome; ``guard`` None: it had it already.
@@ -144,7 +144,7 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
             author=author_of(caller),
             now_ms=now_ms,
         )
-        return self._stepped(caller, key, lambda held: _finished(judged(held), outcome, now_ms))
+        return self._apply_step(caller, key, lambda held: _finished(judged(held), outcome, now_ms))
 
     def reconcile(
         self, caller: Caller, key: str, *, outcome: ClaimOutcome | None, fence: int | None = None
@@ -167,7 +167,7 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
             now_ms=now_ms,
             fence=fence,
         )
-        return self._stepped(caller, key, lambda held: _finished(judged(held), outcome, now_ms))
+        return self._apply_step(caller, key, lambda held: _finished(judged(held), outcome, now_ms))
 
     def get(self, caller: Caller, key: str) -> FreeClaim:
         """Raises:
@@ -183,11 +183,11 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
         if outcome is not None:
             check_outcome(outcome.status, output=outcome.output, error=outcome.error)
 
-    def _stepped(
+    def _apply_step(
         self, caller: Caller, key: str, judge: Callable[[FreeClaim | None], Step[FreeClaim]]
     ) -> Step[FreeClaim]:
         held = self.storage.read(self._home_key(caller, key))
-        return stepped(judge, self.storage.put, held)
+        return apply_step(judge, self.storage.put, held)
 
     def _home_key(self, caller: Caller, key: str) -> str:
         check_identifier(key, path="key", longest=MAX_KEY)

@@ -7,7 +7,7 @@ from session_store.domain.session import author_of, owner_of
 from session_store.domain.times import is_over
 
 
-def key_claim(
+def build_key_claim(
     caller: Caller,
     *,
     route: str,
@@ -40,7 +40,7 @@ def key_claim(
     )
 
 
-def check_same(held: KeyClaim, claim: KeyClaim) -> None:
+def check_same_request(held: KeyClaim, claim: KeyClaim) -> None:
     """Pass where the key was used before for what ``claim`` is for.
 
     Raises:
@@ -50,6 +50,6 @@ def check_same(held: KeyClaim, claim: KeyClaim) -> None:
     check_repeat(held, input_hash=claim.input_hash, mismatch=mismatch)
 
 
-def living(held: KeyClaim | None, now_ms: int) -> KeyClaim | None:
+def unexpired(held: KeyClaim | None, now_ms: int) -> KeyClaim | None:
     """The claim that was read, unless its time is over."""
     return None if held is None or is_over(held.ttl, now_ms) else held

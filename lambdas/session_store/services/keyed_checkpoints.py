@@ -7,9 +7,9 @@ from session_store.domain.checkpoint import Checkpoint
 from session_store.domain.fingerprints import fingerprint
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.ports import CheckpointStorage
-from session_store.services.checkpoints import AddedCheckpoint, Checkpoints, Draft, answer
-from session_store.services.key_claims import check_same, key_claim, living
-from session_store.services.new_checkpoints import NewCheckpoint, born
+from session_store.services.checkpoints import AddedCheckpoint, CheckpointDraft, Checkpoints, answer
+from session_store.services.key_claims import build_key_claim, check_same_request, unexpired
+from session_store.services.new_checkpoints import NewCheckpoint, build_checkpoint
 from session_store.services.payload_parts import CHECKPOINTS
 
 
@@ -34,8 +34,8 @@ class KeyedCheckpoints(Struct, frozen=True, kw_only=True):
         self.checkpoints.access.slide_quietly(caller, draft.session)
         return added
 
-    def _claim(self, caller: Caller, draft: Draft, key: str) -> KeyClaim:
-        return key_claim(
+    def _claim(self, caller: Caller, draft: CheckpointDraft, key: str) -> KeyClaim:
+        return build_key_claim(
             caller,
             route=f"POST /sessions/{draft.session.session_id}/checkpoints",
             key=key,
@@ -46,12 +46,12 @@ class KeyedCheckpoints(Struct, frozen=True, kw_only=True):
             region=draft.session.home_region,
         )
 
-    def _kept(self, draft: Draft, claim: KeyClaim) -> KeyClaim | Checkpoint | None:
+    def _kept(self, draft: CheckpointDraft, claim: KeyClaim) -> KeyClaim | Checkpoint | None:
         """None when the checkpoint is stored now; else what makes it a replay, or a conflict."""
         refusal = self.checkpoints.refusal(draft)
         # An object whose name this attempt mints would be nobody's, were the key found to be used only then.
         if refusal is not None or CHECKPOINTS.has_large(draft.checkpoint):
-            used = living(self.storage.read_claim(claim.key_hash), claim.started_at)
+            used = unexpired(self.storage.read_claim(claim.key_hash), claim.started_at)
             if used is not None:
                 return used
         if refusal is not None:
@@ -59,8 +59,8 @@ class KeyedCheckpoints(Struct, frozen=True, kw_only=True):
         return self.storage.put_under_key(self.checkpoints.stored(draft), claim)
 
 
-def _first(caller: Caller, draft: Draft, claim: KeyClaim, held: KeyClaim) -> AddedCheckpoint:
+def _first(caller: Caller, draft: CheckpointDraft, claim: KeyClaim, held: KeyClaim) -> AddedCheckpoint:
     """The answer that the key was given when it was used."""
-    check_same(held, claim)
-    first = born(caller, draft.session, draft.new, checkpoint_id=held.target, at=held.started_at)
-    return AddedCheckpoint(checkpoint=first, created=False, by_key=True)
+    check_same_request(held, claim)
+    first = build_checkpoint(caller, draft.session, draft.new, checkpoint_id=held.target, at=held.started_at)
+    return AddedCheckpoint(checkpoint=first, replayed=True, by_key=True)

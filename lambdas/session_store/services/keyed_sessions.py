@@ -12,12 +12,12 @@ from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, ThrottledError
 from session_store.ports import KeyedSessionStorage
 from session_store.services.access import SessionAccess
-from session_store.services.key_claims import check_same, key_claim
-from session_store.services.new_sessions import Birth, NewSession, born
+from session_store.services.key_claims import build_key_claim, check_same_request
+from session_store.services.new_sessions import NewSession, SessionSeed, build_session
 from session_store.services.sessions import Sessions
 
 
-class Once(Struct, frozen=True, kw_only=True):
+class KeyedSessionResult(Struct, frozen=True, kw_only=True):
     """``replayed``: the key had been used before, and nothing was done now."""
 
     session: Session
@@ -29,7 +29,7 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
     sessions: Sessions
     access: SessionAccess
 
-    def create(self, caller: Caller, new: NewSession, *, key: str) -> Once:
+    def create(self, caller: Caller, new: NewSession, *, key: str) -> KeyedSessionResult:
         """As ``Sessions.create``, once for a key; a replay is the session as it was made.
 
         The key is the region's own: each region writes its own claims, and a caller that
@@ -39,15 +39,15 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
             IdempotencyMismatchError: the key was used for another session.
             InvalidRequestError, PayloadTooLargeError
         """
-        birth = self.sessions.birth()
-        session = born(caller, new, birth)
-        route = f"POST /sessions {birth.region}"
-        claim = _claim(caller, birth, route=route, key=key, input_hash=fingerprint("session", new.members))
+        seed = self.sessions.new_seed()
+        session = build_session(caller, new, seed)
+        route = f"POST /sessions {seed.region}"
+        claim = _claim(caller, seed, route=route, key=key, input_hash=fingerprint("session", new.members))
         held = self.storage.create(session, claim)
         if held is None:
-            return Once(session=session, replayed=False)
-        check_same(held, claim)
-        return Once(session=born(caller, new, _birth_of(held)), replayed=True)
+            return KeyedSessionResult(session=session, replayed=False)
+        check_same_request(held, claim)
+        return KeyedSessionResult(session=build_session(caller, new, _seed_of(held)), replayed=True)
 
     def change_state(
         self,
@@ -57,7 +57,7 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
         *,
         key: str,
         version: int | None = None,
-    ) -> Once:
+    ) -> KeyedSessionResult:
         """As ``Sessions.change_state``, once for a key; a replay is the session as it is by now.
 
         The key is the session's own, and ``version`` is part of what it was used for.
@@ -68,7 +68,7 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
             PayloadTooLargeError
         """
         write = self.sessions.state_write(caller, session_id, operations, version=version)
-        birth = Birth(
+        seed = SessionSeed(
             session_id=session_id,
             operation_id=write.operation_id,
             at=write.guard.now_ms,
@@ -76,30 +76,32 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
         )
         change = present_members(operations.members, {"expectedVersion": (version, None)})
         route = f"PATCH /sessions/{session_id}/state"
-        claim = _claim(caller, birth, route=route, key=key, input_hash=fingerprint("state-change", change))
+        claim = _claim(caller, seed, route=route, key=key, input_hash=fingerprint("state-change", change))
         held = self.storage.write(write, claim)
         if held is not None:
-            check_same(held, claim)
+            check_same_request(held, claim)
         session = _known(lambda: self.access.load_at_home(caller, session_id))
-        return Once(session=self.access.slide_quietly(caller, session), replayed=held is not None)
+        return KeyedSessionResult(
+            session=self.access.slide_quietly(caller, session), replayed=held is not None
+        )
 
 
-def _claim(caller: Caller, birth: Birth, *, route: str, key: str, input_hash: str) -> KeyClaim:
-    return key_claim(
+def _claim(caller: Caller, seed: SessionSeed, *, route: str, key: str, input_hash: str) -> KeyClaim:
+    return build_key_claim(
         caller,
         route=route,
         key=key,
         input_hash=input_hash,
-        target=birth.session_id,
-        operation_id=birth.operation_id,
-        at=birth.at,
-        region=birth.region,
+        target=seed.session_id,
+        operation_id=seed.operation_id,
+        at=seed.at,
+        region=seed.region,
     )
 
 
-def _birth_of(claim: KeyClaim) -> Birth:
+def _seed_of(claim: KeyClaim) -> SessionSeed:
     """Of the write that the claim went with."""
-    return Birth(
+    return SessionSeed(
         session_id=claim.target,
         operation_id=claim.operation_id,
         at=claim.started_at,

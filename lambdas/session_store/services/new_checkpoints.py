@@ -35,7 +35,9 @@ class NewCheckpoint(Struct, frozen=True, kw_only=True):
         )
 
 
-def born(caller: Caller, session: Session, new: NewCheckpoint, *, checkpoint_id: str, at: int) -> Checkpoint:
+def build_checkpoint(
+    caller: Caller, session: Session, new: NewCheckpoint, *, checkpoint_id: str, at: int
+) -> Checkpoint:
     """The checkpoint that is made of ``new``, ``at`` (ms): the same whenever it is asked."""
     return Checkpoint(
         session_id=session.session_id,

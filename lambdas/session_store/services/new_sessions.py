@@ -37,7 +37,7 @@ class NewSession(Struct, frozen=True, kw_only=True):
         )
 
 
-class Birth(Struct, frozen=True, kw_only=True):
+class SessionSeed(Struct, frozen=True, kw_only=True):
     """What a new session does not take from its body. ``at`` in milliseconds."""
 
     session_id: str
@@ -46,30 +46,30 @@ class Birth(Struct, frozen=True, kw_only=True):
     region: str
 
 
-def born(caller: Caller, new: NewSession, birth: Birth) -> Session:
-    """The session that a birth makes of ``new``: the same whenever it is asked.
+def build_session(caller: Caller, new: NewSession, seed: SessionSeed) -> Session:
+    """The session that a seed makes of ``new``: the same whenever it is asked.
 
     Raises:
         PayloadTooLargeError, InvalidRequestError: as ``Sessions.create``.
     """
     _check_new(new)
-    ends = seconds(birth.at) + new.max_lifetime
-    window = window_from(birth.at, idle_timeout=new.idle_timeout, max_expires_at=ends)
+    ends = seconds(seed.at) + new.max_lifetime
+    window = window_from(seed.at, idle_timeout=new.idle_timeout, max_expires_at=ends)
     return Session(
-        session_id=birth.session_id,
+        session_id=seed.session_id,
         owner=owner_of(caller),
         status=Status.INITIALIZING,
         version=1,
-        created_at=birth.at,
-        updated_at=birth.at,
+        created_at=seed.at,
+        updated_at=seed.at,
         ttl=window.ttl,
         slide_after=window.slide_after,
         idle_timeout=new.idle_timeout,
         max_expires_at=ends,
-        home_region=birth.region,
-        write_region=birth.region,
+        home_region=seed.region,
+        write_region=seed.region,
         updated_by=author_of(caller),
-        last_write=birth.operation_id,
+        last_write=seed.operation_id,
         state=new.state,
         protocol=new.protocol,
         credential_refs=tuple(new.credential_refs),

@@ -34,7 +34,7 @@ from session_store.ports import Clock, Ids, SessionStorage
 from session_store.schema import session_pk
 from session_store.services.access import SessionAccess, check_operator
 from session_store.services.audit_events import AuditEvents
-from session_store.services.new_sessions import Birth, NewSession, born
+from session_store.services.new_sessions import NewSession, SessionSeed, build_session
 from session_store.services.state_limits import check_map, check_size
 
 
@@ -53,12 +53,12 @@ class Sessions(Struct, frozen=True, kw_only=True):
             PayloadTooLargeError: more than 64 KB of state or of protocol facts.
             InvalidRequestError: an empty key, or a malformed credential reference.
         """
-        session = born(caller, new, self.birth())
+        session = build_session(caller, new, self.new_seed())
         self.storage.create(session)
         return session
 
-    def birth(self) -> Birth:
-        return Birth(
+    def new_seed(self) -> SessionSeed:
+        return SessionSeed(
             session_id=self.ids.session_id(self.region),
             operation_id=self.ids.operation_id(),
             at=self.clock.now_ms(),

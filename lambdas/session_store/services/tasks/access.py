@@ -12,7 +12,7 @@ from session_store.domain.task import Task
 from session_store.domain.task_steps import by_now
 from session_store.errors import ForbiddenError, MisdirectedError, NotFoundError
 from session_store.ports import Clock, Ids, TaskStorage
-from session_store.services.claim_attempts import stepped
+from session_store.services.claim_stepping import apply_step
 
 
 class TaskAccess(Struct, frozen=True, kw_only=True):
@@ -52,7 +52,7 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
             raise NotFoundError("There is no such task.")
         return by_now(there, now_ms)
 
-    def stepped(self, caller: Caller, task_id: str, judge: Callable[[Task], Step[Task]]) -> Step[Task]:
+    def apply_step(self, caller: Caller, task_id: str, judge: Callable[[Task], Step[Task]]) -> Step[Task]:
         """A step of the task, taken until what is there stands still.
 
         Raises:
@@ -60,11 +60,11 @@ class TaskAccess(Struct, frozen=True, kw_only=True):
             NotFoundError, MisdirectedError, ThrottledError
         """
         held = self.load_at_home(caller, task_id)
-        return stepped(
-            lambda there: self.stamped(judge(self.authorize(caller, there))), self.storage.put, held
+        return apply_step(
+            lambda there: self.with_write_id(judge(self.authorize(caller, there))), self.storage.put, held
         )
 
-    def stamped(self, step: Step[Task]) -> Step[Task]:
+    def with_write_id(self, step: Step[Task]) -> Step[Task]:
         """The step as one write, which knows itself from every other."""
         if step.guard is None:
             return step

@@ -13,7 +13,7 @@ from session_store.errors import ForbiddenError, InvalidRequestError, ThrottledE
 from session_store.ports import TaskStorage
 from session_store.schema import task_pk
 from session_store.services.audit_events import AuditEvents
-from session_store.services.claim_attempts import MEETINGS
+from session_store.services.claim_stepping import MAX_CONFLICT_ATTEMPTS
 from session_store.services.tasks.access import TaskAccess, check_permission
 
 
@@ -42,7 +42,7 @@ class Approvals(Struct, frozen=True, kw_only=True):
             raise InvalidRequestError("Must be approved or rejected", path="$.decision")
         if comment is not None and len(comment) > MAX_COMMENT:
             raise InvalidRequestError(f"At most {MAX_COMMENT} characters", path="$.comment")
-        for _ in range(MEETINGS):
+        for _ in range(MAX_CONFLICT_ATTEMPTS):
             task = self.access.load_at_home(caller, task_id)
             _check(caller, task)
             step = decided(
@@ -53,7 +53,7 @@ class Approvals(Struct, frozen=True, kw_only=True):
                 author=author_of(caller),
                 now_ms=self.access.clock.now_ms(),
             )
-            step = self.access.stamped(step)
+            step = self.access.with_write_id(step)
             if step.guard is None or self._written(caller, step):
                 return step
         raise ThrottledError

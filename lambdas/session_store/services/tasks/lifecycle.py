@@ -18,7 +18,7 @@ from session_store.errors import ForbiddenError, InvalidRequestError
 from session_store.ports import Ids, TaskStorage
 from session_store.services.access import SessionAccess
 from session_store.services.tasks.access import TaskAccess
-from session_store.services.tasks.new_tasks import NewTask, TaskBirth, check_new, task_of
+from session_store.services.tasks.new_tasks import NewTask, TaskSeed, build_task, check_new
 
 MOST_OPEN: Final = 100
 """Open tasks of a session that are told of at once; its list has them all."""
@@ -41,7 +41,7 @@ class Tasks(Struct, frozen=True, kw_only=True):
         """
         check_new(caller, new)
         session = self.session_of(caller, new)
-        task = task_of(caller, new, self.birth())
+        task = build_task(caller, new, self.new_seed())
         self.storage.create(task)
         if session is not None:
             self.sessions.slide_quietly(caller, session)
@@ -50,9 +50,9 @@ class Tasks(Struct, frozen=True, kw_only=True):
     def session_of(self, caller: Caller, new: NewTask) -> Session | None:
         return None if new.session_id is None else self.sessions.load_at_home(caller, new.session_id)
 
-    def birth(self) -> TaskBirth:
+    def new_seed(self) -> TaskSeed:
         region = self.access.region
-        return TaskBirth(task_id=self.ids.task_id(region), at=self.access.clock.now_ms(), region=region)
+        return TaskSeed(task_id=self.ids.task_id(region), at=self.access.clock.now_ms(), region=region)
 
     def get(self, caller: Caller, task_id: str) -> Task:
         """Raises:
@@ -100,7 +100,7 @@ class Tasks(Struct, frozen=True, kw_only=True):
                 raise ForbiddenError("An approval is withdrawn by who asked for it.")
             return cancelled(task, author=author_of(caller), now_ms=self.access.clock.now_ms())
 
-        return self.access.stepped(caller, task_id, judge).claim
+        return self.access.apply_step(caller, task_id, judge).claim
 
 
 def _unchanged(tasks: Sequence[Task], now_ms: int) -> tuple[Task, ...]:

@@ -57,7 +57,7 @@ class NewTask(Struct, frozen=True, kw_only=True):
         )
 
 
-class TaskBirth(Struct, frozen=True, kw_only=True):
+class TaskSeed(Struct, frozen=True, kw_only=True):
     """What a new task does not take from its body. ``at`` in milliseconds."""
 
     task_id: str
@@ -100,11 +100,11 @@ def check_followers(caller: Caller, news: Sequence[NewTask], *, at: str) -> None
         check_new(caller, new, at=f"{at}[{position}]")
 
 
-def task_of(caller: Caller, new: NewTask, birth: TaskBirth) -> Task:
-    """The task that a birth makes of ``new``: the same whenever it is asked."""
-    due_at = birth.at if new.due_at is None else new.due_at
+def build_task(caller: Caller, new: NewTask, seed: TaskSeed) -> Task:
+    """The task that a seed makes of ``new``: the same whenever it is asked."""
+    due_at = seed.at if new.due_at is None else new.due_at
     return Task(
-        task_id=birth.task_id,
+        task_id=seed.task_id,
         tenant=caller.tenant,
         requester=caller.subject,
         kind=new.kind,
@@ -112,17 +112,17 @@ def task_of(caller: Caller, new: NewTask, birth: TaskBirth) -> Task:
         status=TaskStatus.PENDING,
         payload=new.payload,
         session_id=new.session_id,
-        created_at=birth.at,
+        created_at=seed.at,
         due_at=due_at,
         next_at=due_at,
         deadline=new.deadline,
         retain=new.retain_days * DAY,
-        home_region=birth.region,
+        home_region=seed.region,
         author=author_of(caller),
     )
 
 
-def followers_of(
+def build_followers(
     caller: Caller,
     news: Sequence[NewTask],
     *,
@@ -134,10 +134,10 @@ def followers_of(
     """Tasks that go with other work; in its session, unless they name another."""
     ids = follower_ids(len(news), origin)
     return tuple(
-        task_of(
+        build_task(
             caller,
             replace(new, session_id=new.session_id or session_id),
-            TaskBirth(task_id=task_id, at=now_ms, region=region),
+            TaskSeed(task_id=task_id, at=now_ms, region=region),
         )
         for task_id, new in zip(ids, news, strict=True)
     )

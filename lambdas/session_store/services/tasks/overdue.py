@@ -17,7 +17,7 @@ RESERVE: Final = 25.0
 """Seconds of the deadline in which nothing more is begun: who has to be warned of an end has the rest."""
 
 
-class Lapsed(Struct, frozen=True, kw_only=True):
+class OverdueResult(Struct, frozen=True, kw_only=True):
     """``ended``: by this run. ``more``: it did not come to all."""
 
     ended: int
@@ -28,7 +28,7 @@ class OverdueTasks(Struct, frozen=True, kw_only=True):
     access: TaskAccess
     deadline: Deadline
 
-    def run(self, *, request_id: str) -> Lapsed:
+    def run(self, *, request_id: str) -> OverdueResult:
         """End what is at home here and has come to its end by itself.
 
         What somebody took, decided or ended meanwhile is left to them.
@@ -39,10 +39,10 @@ class OverdueTasks(Struct, frozen=True, kw_only=True):
         for task_ids in storage.overdue(region=access.region, now_ms=access.clock.now_ms()):
             for task in storage.read_all(task_ids).values():
                 if met == MOST or self.deadline.remaining() < RESERVE:
-                    return Lapsed(ended=ended, more=True)
+                    return OverdueResult(ended=ended, more=True)
                 met += 1
                 over = lapsed(task, author=author, now_ms=access.clock.now_ms())
-                step = None if over is None else access.stamped(over)
+                step = None if over is None else access.with_write_id(over)
                 if step is not None and step.guard is not None:
                     ended += storage.put(step.claim, step.guard) is None
-        return Lapsed(ended=ended, more=False)
+        return OverdueResult(ended=ended, more=False)

@@ -18,15 +18,15 @@ from session_store.domain.tokens import token_of
 from session_store.errors import InvalidRequestError, OutcomeUnknownError, ThrottledError
 from session_store.ports import TaskStorage
 from session_store.services.access import SessionAccess
-from session_store.services.claim_attempts import MEETINGS, check_lease
+from session_store.services.claim_stepping import MAX_CONFLICT_ATTEMPTS, check_lease
 from session_store.services.payloads import check_inline
 from session_store.services.tasks.access import TaskAccess, check_permission
 from session_store.services.tasks.new_tasks import (
     NewTask,
     Origin,
+    build_followers,
     check_followers,
     follower_ids,
-    followers_of,
 )
 from session_store.services.tasks.requests import TaskCompletion, TaskFailure
 
@@ -45,11 +45,11 @@ MOST_BYTES: Final = 1_200_000
 
 
 class CompletedTask(Struct, frozen=True, kw_only=True):
-    """``following``: ids of the tasks that were created with it. ``done``: by this request."""
+    """``following``: ids of the tasks that were created with it."""
 
     task: Task
     following: Sequence[str]
-    done: bool
+    replayed: bool
 
 
 class TaskWork(Struct, frozen=True, kw_only=True):
@@ -116,7 +116,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         wanted = over or taken(
             task, worker=caller.subject, lease_seconds=lease_seconds, author=author, now_ms=now_ms
         )
-        step = None if wanted is None else self.access.stamped(wanted)
+        step = None if wanted is None else self.access.with_write_id(wanted)
         if step is None or step.guard is None or self.storage.put(step.claim, step.guard) is not None:
             return None
         return None if over else step.claim
@@ -135,7 +135,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
             now_ms, author = self.access.clock.now_ms(), author_of(caller)
             return held_longer(task, fence=fence, lease_seconds=lease_seconds, author=author, now_ms=now_ms)
 
-        return self.access.stepped(caller, task_id, judge).claim
+        return self.access.apply_step(caller, task_id, judge).claim
 
     def fail(
         self, caller: Caller, task_id: str, *, fence: int, error: JsonValue, retry_in: int | None = None
@@ -166,7 +166,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
             )
             return _fitting(step, "$.error", error)
 
-        return self.access.stepped(caller, task_id, judge)
+        return self.access.apply_step(caller, task_id, judge)
 
     def complete(
         self,
@@ -192,7 +192,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         check_nesting(result, path="$.result")
         check_followers(caller, following, at="$.next")
         end = TaskCompletion(fence=fence, result=result, following=following)
-        for _ in range(MEETINGS):
+        for _ in range(MAX_CONFLICT_ATTEMPTS):
             task = self.access.load_at_home(caller, task_id)
             step = completed(
                 task,
@@ -202,10 +202,10 @@ class TaskWork(Struct, frozen=True, kw_only=True):
                 author=author_of(caller),
                 now_ms=self.access.clock.now_ms(),
             )
-            step = self.access.stamped(_fitting(step, "$.result", result))
+            step = self.access.with_write_id(_fitting(step, "$.result", result))
             if step.guard is None or self._written(caller, end, step.claim, step.guard):
                 ids = follower_ids(len(following), _origin(step.claim))
-                return CompletedTask(task=step.claim, following=ids, done=step.guard is not None)
+                return CompletedTask(task=step.claim, following=ids, replayed=step.replayed)
         raise ThrottledError
 
     def _written(self, caller: Caller, end: TaskCompletion, task: Task, guard: ClaimGuard) -> bool:
@@ -214,7 +214,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         named = {new.session_id for new in end.following if new.session_id is not None}
         for session_id in sorted(named - {task.session_id}):
             self.sessions.load_at_home(caller, session_id)
-        followers = followers_of(
+        followers = build_followers(
             caller,
             end.following,
             origin=_origin(task),

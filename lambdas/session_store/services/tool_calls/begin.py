@@ -25,10 +25,10 @@ from session_store.errors import (
 )
 from session_store.ports import Clock, Ids, ToolCallStorage
 from session_store.services.access import SessionAccess
-from session_store.services.claim_attempts import check_begin, check_lease, stepped
+from session_store.services.claim_stepping import apply_step, check_begin, check_lease
 from session_store.services.payload_parts import CLAIMS, RECORDS
 from session_store.services.payloads import OUTCOME_ROOM, Payloads
-from session_store.services.tool_calls.replay import check_input, kept_record, settled_before
+from session_store.services.tool_calls.replay import check_input, read_settled_record, settled_before_end
 
 
 class NewCall(Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class NewCall(Struct, frozen=True, kw_only=True):
         return call_hash(self.tool_name, self.input)
 
     def check_repeats(self, claim: Claim) -> None:
-        """As ``AskedCall.check_repeats``."""
+        """As ``CallRequest.check_repeats``."""
         check_input(claim, input_hash=self.input_hash)
 
 
@@ -80,7 +80,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         try:
             session = self.access.load_writable(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
-            claim = settled_before(self.storage, caller, session_id, new, ended=error)
+            claim = settled_before_end(self.storage, caller, session_id, new, ended=error)
             return self._begun(claim, new, home=self.payloads.region)
         now_ms = self.clock.now_ms()
         (fresh,) = CLAIMS.stored(self.payloads, [self._claim(caller, session, new, now_ms)])
@@ -88,7 +88,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         def judge(held: Claim | None) -> Step[Claim]:
             return begun(fresh, held, now_ms=now_ms)
 
-        claim = stepped(judge, self.storage.put, None).claim
+        claim = apply_step(judge, self.storage.put, None).claim
         kept = self._kept_for(caller, session, claim)
         answer = self._begun(claim, new, home=session.home_region)
         self.access.slide_quietly(caller, kept)
@@ -137,7 +137,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         """The input is as given: it is the same."""
         if claim.status not in SETTLED:
             return BeginResult(claim=CLAIMS.as_given(claim, input=new.input), record=None)
-        kept = RECORDS.as_given(kept_record(self.storage, claim), input=new.input)
+        kept = RECORDS.as_given(read_settled_record(self.storage, claim), input=new.input)
         (record,) = RECORDS.opened(self.payloads, [kept], home=home)
         return BeginResult(claim=claim, record=record)
 
@@ -171,6 +171,6 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         kept = self.access.extend_until(
             caller, session, until=session_needed_until(first.claim.lease_until_ms)
         )
-        claim = stepped(judge, self.storage.put, snapshot.claim).claim
+        claim = apply_step(judge, self.storage.put, snapshot.claim).claim
         self.access.slide_quietly(caller, kept)
         return replace(claim, input=None)

@@ -19,16 +19,16 @@ from session_store.errors import (
 )
 from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
-from session_store.services.claim_attempts import MEETINGS
+from session_store.services.claim_stepping import MAX_CONFLICT_ATTEMPTS
 from session_store.services.payload_parts import CLAIMS, RECORDS
-from session_store.services.tool_calls.replay import kept_record
+from session_store.services.tool_calls.replay import read_settled_record
 from session_store.services.tool_calls.requests import (
     NO_CHANGE,
-    CallEnd,
     CallOutcome,
-    Ending,
+    FinishOperation,
+    FinishRequest,
     SessionChange,
-    check_end,
+    check_finish,
 )
 from session_store.services.tool_calls.transaction import CallTransactionBuilder
 
@@ -36,14 +36,14 @@ from session_store.services.tool_calls.transaction import CallTransactionBuilder
 class FinishResult(Struct, frozen=True, kw_only=True):
     """``record`` is None where the call may be tried again, ``session`` where it is gone.
 
-    ``done``: by this request. ``tasks``: ids of those that were created with it. ``appended``: how many
+    ``tasks``: ids of those that were created with it. ``appended``: how many
     messages are new by this request.
     """
 
     claim: Claim
     record: ToolCallRecord | None
     session: Session | None
-    done: bool
+    replayed: bool
     tasks: Sequence[str] = ()
     appended: int = 0
 
@@ -76,9 +76,11 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
                 nothing is done.
             NotFoundError, SessionNotFoundError, MisdirectedError, InvalidRequestError, PayloadTooLargeError
         """
-        operation = Ending.COMPLETE if outcome.status is ClaimStatus.COMPLETED else Ending.FAIL
+        operation = (
+            FinishOperation.COMPLETE if outcome.status is ClaimStatus.COMPLETED else FinishOperation.FAIL
+        )
         return self._ended(
-            CallEnd(
+            FinishRequest(
                 caller=caller,
                 session_id=session_id,
                 tool_call_id=tool_call_id,
@@ -109,20 +111,20 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
             NotFoundError, SessionNotFoundError, MisdirectedError, InvalidRequestError, PayloadTooLargeError
         """
         return self._ended(
-            CallEnd(
+            FinishRequest(
                 caller=caller,
                 session_id=session_id,
                 tool_call_id=tool_call_id,
-                operation=Ending.RECONCILE,
+                operation=FinishOperation.RECONCILE,
                 outcome=outcome,
                 fence=fence,
             )
         )
 
-    def _ended(self, end: CallEnd) -> FinishResult:
+    def _ended(self, end: FinishRequest) -> FinishResult:
         """Judge what is there, and write; where it was not what it was taken for, once more."""
-        check_end(end, self.transactions.context)
-        for meeting in range(MEETINGS):
+        check_finish(end, self.transactions.context)
+        for meeting in range(MAX_CONFLICT_ATTEMPTS):
             snapshot = self.storage.read_call(end.session_id, end.tool_call_id, message_ids=end.message_ids)
             claim = snapshot.claim
             if claim is not None and end.is_repeated(claim):
@@ -132,7 +134,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
             step = end.step(claim, now_ms=now_ms)
             (whole,) = CLAIMS.opened(self.transactions.payloads, [step.claim], home=session.home_region)
             if step.guard is None:
-                return FinishResult(claim=whole, record=None, session=session, done=False)
+                return FinishResult(claim=whole, record=None, session=session, replayed=True)
             try:
                 settlement = self.transactions.build(
                     end, snapshot, session, step, now_ms=now_ms, again=meeting > 0
@@ -143,9 +145,9 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
                 raise UnexpectedVersionError(current_version=error.current_version) from error
         raise ThrottledError
 
-    def _replayed(self, end: CallEnd, claim: Claim, there: Session | None) -> FinishResult:
+    def _replayed(self, end: FinishRequest, claim: Claim, there: Session | None) -> FinishResult:
         """However the session is: what was done before stands."""
-        record = self._as_sent(end, kept_record(self.storage, claim))
+        record = self._as_sent(end, read_settled_record(self.storage, claim))
         home = self.transactions.payloads.region if there is None else there.home_region
         (whole,) = RECORDS.opened(self.transactions.payloads, [record], home=home)
         try:
@@ -153,9 +155,11 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
         except SessionNotFoundError:
             session = None
         tasks = end.task_ids(claim)
-        return FinishResult(claim=claim, record=whole, session=session, done=False, tasks=tasks)
+        return FinishResult(claim=claim, record=whole, session=session, replayed=True, tasks=tasks)
 
-    def _done(self, end: CallEnd, settlement: Settlement, session: Session, whole: Claim) -> FinishResult:
+    def _done(
+        self, end: FinishRequest, settlement: Settlement, session: Session, whole: Claim
+    ) -> FinishResult:
         after = session if settlement.write is None else self._after_commit(end)
         if after is not None:
             after = self.access.slide_quietly(end.caller, after)
@@ -166,16 +170,16 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
             claim=claim,
             record=record,
             session=after,
-            done=True,
+            replayed=False,
             tasks=end.task_ids(claim),
             appended=len(settlement.messages),
         )
 
-    def _as_sent(self, end: CallEnd, record: ToolCallRecord) -> ToolCallRecord:
+    def _as_sent(self, end: FinishRequest, record: ToolCallRecord) -> ToolCallRecord:
         sent = end.outcome
         return record if sent is None else RECORDS.as_given(record, output=sent.output, error=sent.error)
 
-    def _after_commit(self, end: CallEnd) -> Session | None:
+    def _after_commit(self, end: FinishRequest) -> Session | None:
         """A transaction returns no values. What cannot be read now has been written all the same."""
         try:
             return self.access.load(end.caller, end.session_id)

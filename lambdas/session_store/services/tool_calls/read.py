@@ -15,7 +15,7 @@ from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
 from session_store.services.payload_parts import CLAIMS, RECORDS
 from session_store.services.payloads import Payloads
-from session_store.services.tool_calls.replay import kept_record
+from session_store.services.tool_calls.replay import read_settled_record
 
 
 class ToolCalls(Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
     def _whole(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
         if claim.status not in SETTLED:
             return CLAIMS.opened(self.payloads, [claim], home=home)[0]
-        return RECORDS.opened(self.payloads, [kept_record(self.storage, claim)], home=home)[0]
+        return RECORDS.opened(self.payloads, [read_settled_record(self.storage, claim)], home=home)[0]
 
     def history(
         self,

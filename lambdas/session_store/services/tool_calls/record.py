@@ -26,10 +26,10 @@ from session_store.ports import Clock, ToolCallStorage
 from session_store.schema import session_pk
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
-from session_store.services.claim_attempts import MEETINGS
+from session_store.services.claim_stepping import MAX_CONFLICT_ATTEMPTS
 from session_store.services.payload_parts import RECORDS
 from session_store.services.payloads import Payloads
-from session_store.services.tool_calls.replay import check_input, kept_record, settled_before
+from session_store.services.tool_calls.replay import check_input, read_settled_record, settled_before_end
 
 
 class RecordedCall(Struct, frozen=True, kw_only=True):
@@ -63,17 +63,15 @@ class RecordedCall(Struct, frozen=True, kw_only=True):
         )
 
     def check_repeats(self, claim: Claim) -> None:
-        """As ``AskedCall.check_repeats``: of the same input and outcome."""
+        """As ``CallRequest.check_repeats``: of the same input and outcome."""
         check_input(claim, input_hash=self.input_hash)
         if claim.outcome_hash != self.outcome_hash:
             raise IdempotencyMismatchError("The call id was used before with another outcome.")
 
 
 class RecordResult(Struct, frozen=True, kw_only=True):
-    """``created`` is False for a replay."""
-
     record: ToolCallRecord
-    created: bool
+    replayed: bool
 
 
 class RecordedCalls(Struct, frozen=True, kw_only=True):
@@ -96,7 +94,7 @@ class RecordedCalls(Struct, frozen=True, kw_only=True):
         try:
             session = self.access.load_writable(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
-            claim = settled_before(self.storage, caller, session_id, call, ended=error)
+            claim = settled_before_end(self.storage, caller, session_id, call, ended=error)
             return self._replayed(claim, call)
         now_ms = self.clock.now_ms()
         _check_start(call, now_ms)
@@ -112,7 +110,7 @@ class RecordedCalls(Struct, frozen=True, kw_only=True):
     ) -> RecordResult:
         """Begin and completion in one transaction, over what turns out to be there."""
         held: Claim | None = None
-        for _ in range(MEETINGS):
+        for _ in range(MAX_CONFLICT_ATTEMPTS):
             step = begun(claim, held, now_ms=now_ms)
             if step.guard is None:
                 call.check_repeats(step.claim)
@@ -127,12 +125,12 @@ class RecordedCalls(Struct, frozen=True, kw_only=True):
             token = event.operation_id if held is None else self.events.ids.operation_id()
             settlement = Settlement(claim=step.claim, guard=step.guard, record=kept, event=event, token=token)
             if self.storage.settle(settlement):
-                return RecordResult(record=_as_given(kept, call), created=True)
+                return RecordResult(record=_as_given(kept, call), replayed=False)
             held = self.storage.read_call(claim.session_id, claim.tool_call_id).claim
         raise ThrottledError
 
     def _replayed(self, claim: Claim, call: RecordedCall) -> RecordResult:
-        return RecordResult(record=_as_given(kept_record(self.storage, claim), call), created=False)
+        return RecordResult(record=_as_given(read_settled_record(self.storage, claim), call), replayed=True)
 
     def _check(self, call: RecordedCall) -> None:
         check_call_id(call.tool_call_id)

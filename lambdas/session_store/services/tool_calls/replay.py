@@ -15,7 +15,7 @@ from session_store.errors import (
 from session_store.ports import ToolCallStorage
 
 
-class AskedCall(Protocol):
+class CallRequest(Protocol):
     """A call as a request has it."""
 
     @property
@@ -30,11 +30,11 @@ class AskedCall(Protocol):
         ...
 
 
-def settled_before(
+def settled_before_end(
     storage: ToolCallStorage,
     caller: Caller,
     session_id: str,
-    call: AskedCall,
+    call: CallRequest,
     *,
     ended: SessionClosedError | SessionNotFoundError,
 ) -> Claim:
@@ -64,7 +64,7 @@ def check_input(claim: Claim, *, input_hash: str) -> None:
     check_repeat(claim, input_hash=input_hash, mismatch=mismatch)
 
 
-def kept_record(storage: ToolCallStorage, claim: Claim) -> ToolCallRecord:
+def read_settled_record(storage: ToolCallStorage, claim: Claim) -> ToolCallRecord:
     """Raises:
     NotFoundError: it went with its session, and the claim is to go.
     """

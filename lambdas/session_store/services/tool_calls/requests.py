@@ -17,13 +17,13 @@ from session_store.domain.session_write import ADVANCE_STATE
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.tool_call import Claim, check_call_id
 from session_store.errors import InvalidRequestError
-from session_store.services.claim_attempts import check_outcome
+from session_store.services.claim_stepping import check_outcome
 from session_store.services.context import Context, NewMessage
 from session_store.services.state_limits import check_size
 from session_store.services.tasks.new_tasks import NewTask, Origin, check_followers, follower_ids
 
 
-class Ending(StrEnum):
+class FinishOperation(StrEnum):
     COMPLETE = "complete"
     FAIL = "fail"
     RECONCILE = "reconcile"
@@ -81,7 +81,7 @@ class CallOutcome(Struct, frozen=True, kw_only=True):
         )
 
 
-class CallEnd(Struct, frozen=True, kw_only=True):
+class FinishRequest(Struct, frozen=True, kw_only=True):
     """What is asked for. ``outcome`` None: nobody knows it, and the call may be tried again.
 
     ``fence``: of the attempt that ends, or that was looked into; None for whichever there is.
@@ -90,7 +90,7 @@ class CallEnd(Struct, frozen=True, kw_only=True):
     caller: Caller
     session_id: str
     tool_call_id: str
-    operation: Ending
+    operation: FinishOperation
     outcome: CallOutcome | None
     change: SessionChange = NO_CHANGE
     fence: int | None = None
@@ -118,7 +118,7 @@ class CallEnd(Struct, frozen=True, kw_only=True):
 
     def step(self, held: Claim | None, *, now_ms: int) -> Step[Claim]:
         status = None if self.outcome is None else self.outcome.status
-        if self.fence is None or status is None or self.operation is Ending.RECONCILE:
+        if self.fence is None or status is None or self.operation is FinishOperation.RECONCILE:
             return reconciled(
                 held,
                 status=status,
@@ -141,7 +141,7 @@ def task_origin(claim: Claim) -> Origin:
     return claim.session_id, "tool-call", claim.tool_call_id, claim.fence
 
 
-def check_end(end: CallEnd, context: Context) -> None:
+def check_finish(end: FinishRequest, context: Context) -> None:
     """Judge what can be judged before anything is read.
 
     Raises:

@@ -23,13 +23,18 @@ from session_store.services.audit_events import AuditEvents
 from session_store.services.context import Context, check_times, refuse_conflicts
 from session_store.services.payload_parts import MESSAGES, RECORDS
 from session_store.services.payloads import Payloads
-from session_store.services.tasks.new_tasks import followers_of
-from session_store.services.tool_calls.requests import CallEnd, CallOutcome, Ending, task_origin
+from session_store.services.tasks.new_tasks import build_followers
+from session_store.services.tool_calls.requests import (
+    CallOutcome,
+    FinishOperation,
+    FinishRequest,
+    task_origin,
+)
 
 EVENTS: Final = {
-    Ending.COMPLETE: "ToolCallCompleted",
-    Ending.FAIL: "ToolCallFailed",
-    Ending.RECONCILE: "ToolCallReconciled",
+    FinishOperation.COMPLETE: "ToolCallCompleted",
+    FinishOperation.FAIL: "ToolCallFailed",
+    FinishOperation.RECONCILE: "ToolCallReconciled",
 }
 
 
@@ -44,7 +49,7 @@ class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
 
     def build(
         self,
-        end: CallEnd,
+        end: FinishRequest,
         snapshot: CallSnapshot,
         session: Session,
         step: Step[Claim],
@@ -82,7 +87,7 @@ class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
             write=write,
             condition=condition,
             messages=MESSAGES.stored(self.payloads, messages),
-            tasks=followers_of(
+            tasks=build_followers(
                 end.caller,
                 end.change.tasks,
                 origin=task_origin(held),
@@ -92,7 +97,9 @@ class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
             ),
         )
 
-    def _messages(self, end: CallEnd, snapshot: CallSnapshot, session: Session, now_ms: int) -> list[Message]:
+    def _messages(
+        self, end: FinishRequest, snapshot: CallSnapshot, session: Session, now_ms: int
+    ) -> list[Message]:
         """Those that are not there yet, with the same content."""
         given = end.change.messages
         if not given:
@@ -102,7 +109,7 @@ class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
         check_times(built, given, snapshot.messages, now_ms=now_ms)
         return [message for message in built if message.message_id not in snapshot.messages]
 
-    def _write(self, end: CallEnd, session: Session, token: str, now_ms: int) -> SessionWrite | None:
+    def _write(self, end: FinishRequest, session: Session, token: str, now_ms: int) -> SessionWrite | None:
         """None where the session stays as it is."""
         change = end.change
         to = None if change.to == session.status else change.to
@@ -128,7 +135,7 @@ class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
             author=author_of(end.caller),
         )
 
-    def _condition(self, end: CallEnd, session: Session, now_ms: int) -> Guard | None:
+    def _condition(self, end: FinishRequest, session: Session, now_ms: int) -> Guard | None:
         """Of a session that stays as it is, at the version that is expected of it."""
         if end.change.expected_version is None:
             return None
@@ -145,7 +152,7 @@ class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
         return guard
 
     def _record(
-        self, end: CallEnd, outcome: CallOutcome, held: Claim, after: Claim, now_ms: int
+        self, end: FinishRequest, outcome: CallOutcome, held: Claim, after: Claim, now_ms: int
     ) -> ToolCallRecord:
         """Of the time when the first attempt began, so that a retry makes the same key.
 
@@ -154,7 +161,7 @@ class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
         """
         size = sum(map(payload_size, (held.input, outcome.output, outcome.error)))
         self.payloads.check_size(size, path="$")
-        forsaken = end.operation is Ending.RECONCILE
+        forsaken = end.operation is FinishOperation.RECONCILE
         lasted = max(0, (min(now_ms, held.lease_until_ms) if forsaken else now_ms) - held.fence)
         return ToolCallRecord(
             session_id=held.session_id,

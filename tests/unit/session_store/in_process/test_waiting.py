@@ -8,7 +8,7 @@ import pytest
 
 from session_store.errors import InProgressError, OutcomeUnknownError, UnreconciledError
 from session_store.in_process import awaited, blocking
-from session_store.in_process.free_work import FreeWork, KeySteps
+from session_store.in_process.free_work import ClaimSteps, FreeWork
 from session_store.in_process.work import LONGEST_LOOK, BlockOptions, looks
 from session_store.services.free_claims import NewClaim
 from tests.support.samples import ALICE
@@ -49,16 +49,16 @@ def block(request: pytest.FixtureRequest) -> Wait:
 
 
 @pytest.fixture
-def steps() -> KeySteps:
+def steps() -> ClaimSteps:
     claims = World().store.claims
-    return KeySteps(claims=claims, caller=ALICE, key="k", new=NewClaim(input=1))
+    return ClaimSteps(claims=claims, caller=ALICE, key="k", new=NewClaim(input=1))
 
 
-def begun_by_another(steps: KeySteps) -> FreeWork:
+def begun_by_another(steps: ClaimSteps) -> FreeWork:
     return FreeWork(steps)
 
 
-def test_whoever_waits_is_given_the_outcome_that_comes(block: Wait, steps: KeySteps) -> None:
+def test_whoever_waits_is_given_the_outcome_that_comes(block: Wait, steps: ClaimSteps) -> None:
     other = begun_by_another(steps)
     looked: list[int] = []
 
@@ -73,7 +73,7 @@ def test_whoever_waits_is_given_the_outcome_that_comes(block: Wait, steps: KeySt
     assert slept == [0.25, 0.5]
 
 
-def test_a_wait_ends(block: Wait, steps: KeySteps) -> None:
+def test_a_wait_ends(block: Wait, steps: ClaimSteps) -> None:
     begun_by_another(steps)
     slept: list[float] = []
     with pytest.raises(InProgressError):
@@ -81,7 +81,7 @@ def test_a_wait_ends(block: Wait, steps: KeySteps) -> None:
     assert sum(slept) == 3
 
 
-def test_nobody_waits_who_was_not_told_to(block: Wait, steps: KeySteps) -> None:
+def test_nobody_waits_who_was_not_told_to(block: Wait, steps: ClaimSteps) -> None:
     begun_by_another(steps)
     slept: list[float] = []
     with pytest.raises(InProgressError):
@@ -89,7 +89,7 @@ def test_nobody_waits_who_was_not_told_to(block: Wait, steps: KeySteps) -> None:
     assert slept == []
 
 
-def test_a_wait_ends_when_nobody_knows_any_more(block: Wait, steps: KeySteps) -> None:
+def test_a_wait_ends_when_nobody_knows_any_more(block: Wait, steps: ClaimSteps) -> None:
     clock: Any = steps.claims.clock
     begun_by_another(steps)
 
@@ -104,7 +104,7 @@ def test_a_wait_ends_when_nobody_knows_any_more(block: Wait, steps: KeySteps) ->
 
 
 def test_a_begin_whose_answer_was_lost_is_asked_again_as_the_same_attempt(
-    block: Wait, steps: KeySteps
+    block: Wait, steps: ClaimSteps
 ) -> None:
     one = steps.of_one_attempt()
     begun: list[FreeWork] = []

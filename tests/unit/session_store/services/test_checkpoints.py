@@ -56,7 +56,7 @@ def test_a_checkpoint_is_minted_an_id_and_lives_as_long_as_its_session_may(world
     session = world.open()
     added = add(world, session.session_id, {"step": 1})
     kept = added.checkpoint
-    assert added == AddedCheckpoint(checkpoint=kept, created=True)
+    assert added == AddedCheckpoint(checkpoint=kept, replayed=False)
     assert message_time(kept.checkpoint_id) == NOW_MS
     assert (kept.namespace, kept.parent_id, kept.data) == ("", None, {"step": 1})
     assert (kept.taken_at, kept.ttl) == (NOW_MS, NOW_SECONDS + 30 * DAY)
@@ -103,7 +103,7 @@ def test_a_checkpoint_of_another_namespace_is_not_there(world: World) -> None:
         with pytest.raises(NotFoundError):
             world.store.checkpoints.get(ALICE, session_id, kept.checkpoint_id, namespace=namespace)
     again = add(world, session_id, namespace="b", checkpoint_id=kept.checkpoint_id)
-    assert again.created
+    assert not again.replayed
 
 
 @pytest.mark.parametrize("status", [Status.ACTIVE, Status.CLOSING, Status.CLOSED])
@@ -115,7 +115,7 @@ def test_the_same_id_and_content_is_a_replay_whatever_the_status(world: World, s
         world.store.sessions.move(ALICE, session_id, step)
     world.clock.pass_(600)
     again = add(world, session_id, {"b": LARGE, "a": 1}, **asked)
-    assert again == AddedCheckpoint(checkpoint=first.checkpoint, created=False)
+    assert again == AddedCheckpoint(checkpoint=first.checkpoint, replayed=True)
 
 
 @pytest.mark.parametrize("status", [Status.ACTIVE, Status.CLOSED])
@@ -179,7 +179,7 @@ def test_a_replay_outlives_its_parent_and_a_new_child_does_not(world: World) -> 
     asked: dict[str, Any] = {"data": "child", "checkpoint_id": an_id(world), "parent_id": parent}
     first = add(world, session_id, **asked)
     world.clock.pass_(100)
-    assert add(world, session_id, **asked) == AddedCheckpoint(checkpoint=first.checkpoint, created=False)
+    assert add(world, session_id, **asked) == AddedCheckpoint(checkpoint=first.checkpoint, replayed=True)
     with pytest.raises(InvalidRequestError):
         add(world, session_id, parent_id=parent)
 
@@ -256,7 +256,7 @@ def test_data_are_refused_above_what_the_deployment_keeps(*, bucket: bool) -> No
     world = World(bucket=bucket)
     session_id = world.open().session_id
     most = LARGEST if bucket else INLINE_LIMIT
-    assert add(world, session_id, "x" * (most - 2)).created
+    assert not add(world, session_id, "x" * (most - 2)).replayed
     with pytest.raises(PayloadTooLargeError) as refused:
         add(world, session_id, "x" * (most - 1))
     assert refused.value.facts == {"path": "$.data", "limit": most, "size": most + 1}

@@ -10,7 +10,7 @@ from session_store.deadline import Deadline
 from session_store.domain.notice import MAX_NOTICES, Notice
 from session_store.domain.session import SLIDING, Author, Status
 from session_store.errors import UndeliveredError
-from session_store.services.expiry_watch import ExpiryWatch, Watched
+from session_store.services.expiry_watch import ExpiryWatch, WatchResult
 from session_store.services.tasks.overdue import PRINCIPAL
 from session_store.storage.memory.surroundings import MemoryBus
 from tests.support.samples import ALICE, REGION
@@ -44,8 +44,8 @@ def test_every_session_but_a_closed_one_is_told_of_once(
 ) -> None:
     session = world.open(status=status, idle_timeout=600, max_lifetime=800)
     expected = [session.session_id] if status in SLIDING else []
-    assert watch.run(request_id="r") == Watched(warned=len(expected), more=False)
-    assert watch.run(request_id="r") == Watched(warned=0, more=False)
+    assert watch.run(request_id="r") == WatchResult(warned=len(expected), more=False)
+    assert watch.run(request_id="r") == WatchResult(warned=0, more=False)
     assert told(bus) == expected
 
 
@@ -88,7 +88,7 @@ def test_an_expired_session_is_not_told_of(world: World, watch: ExpiryWatch, bus
 def test_each_session_is_told_of_by_its_home(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
     world.open(idle_timeout=600)
     away = replace(watch, region="eu-west-1")
-    assert away.run(request_id="r") == Watched(warned=0, more=False)
+    assert away.run(request_id="r") == WatchResult(warned=0, more=False)
     assert told(bus) == []
 
 
@@ -137,6 +137,6 @@ def test_a_run_ends_in_time_and_the_next_goes_on(world: World, watch: ExpiryWatc
             bus.emit(notices)
 
     slow = replace(watch, bus=SlowBus(), deadline=deadline)
-    assert slow.run(request_id="r") == Watched(warned=MAX_NOTICES, more=True)
-    assert watch.run(request_id="r") == Watched(warned=1, more=False)
+    assert slow.run(request_id="r") == WatchResult(warned=MAX_NOTICES, more=True)
+    assert watch.run(request_id="r") == WatchResult(warned=1, more=False)
     assert sorted(told(bus)) == sorted(opened)

@@ -137,7 +137,7 @@ def test_input_and_outcome_have_one_mebibyte_together_and_the_call_can_still_end
         "limit": LARGEST,
         "size": LARGEST + 5,
     }
-    assert call.complete(begun, CallOutcome(status=ClaimStatus.COMPLETED, output="y" * 990)).done
+    assert not call.complete(begun, CallOutcome(status=ClaimStatus.COMPLETED, output="y" * 990)).replayed
 
 
 def test_without_a_bucket_what_does_not_fit_is_refused() -> None:
@@ -148,7 +148,7 @@ def test_without_a_bucket_what_does_not_fit_is_refused() -> None:
     with pytest.raises(PayloadTooLargeError):
         call.complete(begun)
     assert call.read().status is ClaimStatus.IN_PROGRESS
-    assert call.complete(begun, CallOutcome(status=ClaimStatus.COMPLETED, output=1)).done
+    assert not call.complete(begun, CallOutcome(status=ClaimStatus.COMPLETED, output=1)).replayed
 
 
 def test_a_call_whose_input_is_lost_is_not_ended_under_a_false_one(call: Call) -> None:
@@ -159,7 +159,7 @@ def test_a_call_whose_input_is_lost_is_not_ended_under_a_false_one(call: Call) -
         with pytest.raises(PayloadMissingError):
             step()
     texts(call.world).update(kept)
-    assert call.complete(begun).done
+    assert not call.complete(begun).replayed
 
 
 def test_a_bucket_that_takes_nothing_leaves_nothing_begun(

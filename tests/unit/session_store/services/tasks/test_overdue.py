@@ -7,7 +7,7 @@ from session_store.deadline import Deadline
 from session_store.domain.claim import SKEW_MARGIN_MS
 from session_store.domain.task import MAX_ATTEMPTS, Task, TaskStatus
 from session_store.services.tasks import overdue as overdue_tasks
-from session_store.services.tasks.overdue import PRINCIPAL, Lapsed, OverdueTasks
+from session_store.services.tasks.overdue import PRINCIPAL, OverdueResult, OverdueTasks
 from session_store.storage.memory.tasks import MemoryTasks
 from tests.support.samples import NOW_MS
 from tests.support.task_samples import a_task, an_approval, done, took
@@ -39,8 +39,8 @@ def test_what_has_come_to_its_end_is_ended_once(
     elsewhere = an_approval(deadline=NOW_MS, home_region="eu-west-1")
     for task in (late, early, dead, alive, elsewhere, a_task()):
         tasks.create(task)
-    assert overdue.run(request_id="r") == Lapsed(ended=2, more=False)
-    assert overdue.run(request_id="r") == Lapsed(ended=0, more=False)
+    assert overdue.run(request_id="r") == OverdueResult(ended=2, more=False)
+    assert overdue.run(request_id="r") == OverdueResult(ended=0, more=False)
     kept = world.memory.tasks
     assert kept[late.task_id].status is TaskStatus.EXPIRED
     assert kept[dead.task_id].status is TaskStatus.FAILED
@@ -60,7 +60,7 @@ def test_what_somebody_was_faster_with_is_left_to_them(world: World, tasks: Memo
 
     late = replace(world.store.tasks.access, storage=Late(memory=world.memory))
     slow = OverdueTasks(access=late, deadline=Deadline())
-    assert slow.run(request_id="r") == Lapsed(ended=0, more=False)
+    assert slow.run(request_id="r") == OverdueResult(ended=0, more=False)
     assert world.memory.tasks[dead.task_id].status is TaskStatus.COMPLETED
 
 
@@ -70,11 +70,11 @@ def test_a_run_ends_no_more_than_so_many_and_the_next_goes_on(
     monkeypatch.setattr(overdue_tasks, "MOST", 3)
     for _ in range(5):
         tasks.create(an_approval(deadline=NOW_MS))
-    assert overdue.run(request_id="r") == Lapsed(ended=3, more=True)
-    assert overdue.run(request_id="r") == Lapsed(ended=2, more=False)
+    assert overdue.run(request_id="r") == OverdueResult(ended=3, more=True)
+    assert overdue.run(request_id="r") == OverdueResult(ended=2, more=False)
 
 
 def test_a_run_without_time_begins_nothing(tasks: MemoryTasks, overdue: OverdueTasks) -> None:
     tasks.create(an_approval(deadline=NOW_MS))
     overdue.deadline.expires_in(24)
-    assert overdue.run(request_id="r") == Lapsed(ended=0, more=True)
+    assert overdue.run(request_id="r") == OverdueResult(ended=0, more=True)

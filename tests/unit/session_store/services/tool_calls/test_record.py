@@ -62,7 +62,7 @@ def test_a_call_is_kept_with_its_claim_and_an_event(world: World) -> None:
     session = world.open()
     recorded = record(world, session, a_call())
     kept = recorded.record
-    assert recorded.created
+    assert not recorded.replayed
     assert (kept.status, kept.started_at, kept.completed_at) == (ClaimStatus.COMPLETED, NOW_MS - 250, NOW_MS)
     assert (kept.input, kept.output) == ({"q": "x", "n": Decimal("0.1")}, {"hits": 9007199254740993})
     assert (kept.fence, kept.ttl) == (NOW_MS, NOW_SECONDS + 30 * DAY)
@@ -97,7 +97,7 @@ def test_the_same_call_again_is_a_success(world: World, how: str) -> None:
     end(world, session, how)
     world.clock.pass_(1)
     reordered = a_call(input={"n": Decimal("0.1"), "q": "x"})
-    assert record(world, session, reordered) == RecordResult(record=first.record, created=False)
+    assert record(world, session, reordered) == RecordResult(record=first.record, replayed=True)
     assert len([event for event in world.memory.events if event.event_name == "ToolCallRecorded"]) == 1
 
 

@@ -9,11 +9,11 @@ from session_store.domain.json_values import JsonValue
 from session_store.errors import InvalidRequestError, ThrottledError
 from session_store.ports import Refused
 
-MEETINGS: Final = 8
+MAX_CONFLICT_ATTEMPTS: Final = 8
 """How often a step is judged anew because somebody else was faster."""
 
 
-def stepped(
+def apply_step(
     judge: Callable[[ClaimT | None], Step[ClaimT]],
     put: Callable[[ClaimT, ClaimGuard], Refused[ClaimT] | None],
     held: ClaimT | None,
@@ -24,7 +24,7 @@ def stepped(
         StoreError: what ``judge`` says of what is there.
         ThrottledError: it changed at every turn.
     """
-    for _ in range(MEETINGS):
+    for _ in range(MAX_CONFLICT_ATTEMPTS):
         step = judge(held)
         if step.guard is None:
             return step
