@@ -20,6 +20,7 @@ from session_store.services.census import Census
 from session_store.services.cleanup import Cleanup
 from session_store.services.expiry_watch import ExpiryWatch
 from session_store.services.heartbeat import HeartbeatWriter
+from session_store.services.home import Home
 from session_store.services.revocation import Revocations
 from session_store.services.stream_consumer import StreamConsumer
 from session_store.services.tasks.access import TaskAccess
@@ -124,16 +125,17 @@ def open_census(settings: Settings) -> Census:
 def open_expiry_watch(settings: Settings, watch: WatchSettings) -> tuple[ExpiryWatch, OverdueTasks]:
     """The watch over what ends as its function uses it; both have one deadline."""
     deadline, clock = Deadline(), SystemClock()
+    home = Home(region=settings.region)
     storage = dynamodb_storage(settings, dynamodb_client(region=settings.region), deadline)
     sessions = ExpiryWatch(
         sessions=storage.sessions,
         bus=EventBridgeBus(events=aws_client("events", region=settings.region), name=watch.event_bus),
         clock=clock,
         deadline=deadline,
-        region=settings.region,
+        home=home,
         within=watch.within,
     )
-    access = TaskAccess(storage=storage.tasks, clock=clock, ids=RandomIds(), region=settings.region)
+    access = TaskAccess(storage=storage.tasks, clock=clock, ids=RandomIds(), home=home)
     tasks = OverdueTasks(access=access, deadline=deadline)
     return sessions, tasks
 

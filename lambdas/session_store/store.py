@@ -19,6 +19,7 @@ from session_store.services.context import Context
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
 from session_store.services.free_claims import FreeClaims, NewClaim
+from session_store.services.home import Home
 from session_store.services.keyed_checkpoints import KeyedCheckpoints
 from session_store.services.keyed_sessions import KeyedSessions
 from session_store.services.payloads import Payloads
@@ -146,8 +147,9 @@ def store_on(
     ids = ids or RandomIds()
     deadline = deadline or Deadline()
     events = AuditEvents(ids=ids, region=settings.region, retention=settings.audit_retention)
-    access = SessionAccess(sessions=storage.sessions, clock=clock, region=settings.region)
-    large = Payloads(storage=payloads, region=settings.region)
+    home = Home(region=settings.region)
+    access = SessionAccess(sessions=storage.sessions, clock=clock, home=home)
+    large = Payloads(storage=payloads, home=home)
     sessions = Sessions(
         storage=storage.sessions,
         access=access,
@@ -159,7 +161,7 @@ def store_on(
     context = Context(storage=storage.messages, access=access, payloads=large, clock=clock, ids=ids)
     tasks = Tasks(
         storage=storage.tasks,
-        access=TaskAccess(storage=storage.tasks, clock=clock, ids=ids, region=settings.region),
+        access=TaskAccess(storage=storage.tasks, clock=clock, ids=ids, home=home),
         sessions=access,
         ids=ids,
     )
@@ -189,7 +191,7 @@ def store_on(
             storage=storage.claims,
             clock=clock,
             ids=ids,
-            region=settings.region,
+            home=home,
             regions=settings.regions,
         ),
         tasks=tasks,
@@ -202,9 +204,7 @@ def store_on(
         ),
         approvals=Approvals(storage=storage.tasks, access=tasks.access, events=events),
         audit=AuditTrail(storage=storage.audit, access=access),
-        drain=Drain(
-            sessions=storage.sessions, clock=clock, ids=ids, deadline=deadline, region=settings.region
-        ),
+        drain=Drain(sessions=storage.sessions, clock=clock, ids=ids, deadline=deadline, home=home),
         dead_letters=dead_letters or no_dead_letters,
         deadline=deadline,
     )

@@ -13,14 +13,15 @@ from session_store.domain.page import AuditPosition, Page, PageRequest
 from session_store.domain.times import is_over
 from session_store.ports import AuditStorage
 from session_store.schema import session_pk, task_pk
-from session_store.services.access import SessionAccess, check_operator
+from session_store.services.access import SessionAccess
+from session_store.services.permissions import check_operator
 
 WHOLE_PAGE: Final = 100
 """Entries per page when a trail is read to its end."""
 
 
 class AuditTrail(Struct, frozen=True, kw_only=True):
-    """What a session's owner sees of the trail, and what an operator does."""
+    """Reads the trail, for owners page by page and for operators as a whole."""
 
     storage: AuditStorage
     access: SessionAccess
@@ -28,7 +29,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
     def page(
         self, caller: Caller, session_id: str, page: PageRequest[AuditPosition]
     ) -> Page[AuditEntry, AuditPosition]:
-        """Changes and events of a session, the oldest first.
+        """Read changes and events of a session, the oldest first.
 
         Raises:
             SessionNotFoundError
@@ -36,10 +37,10 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
         session = self.access.load(caller, session_id)
         found = self.storage.page(session_id, page)
         self.access.slide_quietly(caller, session)
-        return replace(found, items=self._kept(found.items))
+        return replace(found, items=self._unexpired(found.items))
 
     def whole(self, caller: Caller, session_id: str) -> Iterator[AuditEntry]:
-        """The whole trail of any tenant's session, the oldest first, also after the session's end.
+        """Read the whole trail of any tenant's session, the oldest first, even after its end.
 
         Raises:
             ForbiddenError: the caller is no operator.
@@ -48,7 +49,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
         return self._entries(session_pk(check_session_id(session_id)))
 
     def whole_of_task(self, caller: Caller, task_id: str) -> Iterator[AuditEntry]:
-        """As ``whole``, of any tenant's task.
+        """Read the whole trail of any tenant's task, as ``whole``.
 
         Raises:
             ForbiddenError: the caller is no operator.
@@ -60,11 +61,11 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
         after: AuditPosition | None = None
         while True:
             found = self.storage.page_of(pk, PageRequest(limit=WHOLE_PAGE, after=after))
-            yield from self._kept(found.items)
+            yield from self._unexpired(found.items)
             after = found.next
             if after is None:
                 return
 
-    def _kept(self, entries: Iterable[AuditEntry]) -> tuple[AuditEntry, ...]:
+    def _unexpired(self, entries: Iterable[AuditEntry]) -> tuple[AuditEntry, ...]:
         now_ms = self.access.clock.now_ms()
         return tuple(entry for entry in entries if not is_over(entry.ttl, now_ms))

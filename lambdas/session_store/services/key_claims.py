@@ -1,4 +1,4 @@
-"""The claim that goes with a write under an idempotency key."""
+"""The claim that is written with every write under an idempotency key."""
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus, check_repeat
@@ -18,12 +18,12 @@ def build_key_claim(
     at: int,
     region: str,
 ) -> KeyClaim:
-    """The claim of a write under an idempotency key.
+    """Build the claim of a write under an idempotency key.
 
     ``input_hash``: the request's fingerprint. ``target``: the id of what it creates or changes, ``at`` (ms).
 
     Raises:
-        InvalidRequestError: malformed key.
+        InvalidRequestError: a malformed key.
     """
     owner = owner_of(caller)
     return KeyClaim(
@@ -41,7 +41,7 @@ def build_key_claim(
 
 
 def check_same_request(held: KeyClaim, claim: KeyClaim) -> None:
-    """Pass where the key was used before for what ``claim`` is for.
+    """Check that the key was used before for the same request.
 
     Raises:
         IdempotencyMismatchError
@@ -51,5 +51,5 @@ def check_same_request(held: KeyClaim, claim: KeyClaim) -> None:
 
 
 def unexpired(held: KeyClaim | None, now_ms: int) -> KeyClaim | None:
-    """The claim that was read, unless its time is over."""
+    """The claim that was read, unless it has expired."""
     return None if held is None or is_over(held.ttl, now_ms) else held

@@ -1,6 +1,4 @@
-"""What a caller does with its sessions under an idempotency key: once for ever, and answered again."""
-
-from collections.abc import Callable
+"""Sessions created and changed under an idempotency key."""
 
 from msgspec import Struct
 
@@ -18,7 +16,7 @@ from session_store.services.sessions import Sessions
 
 
 class KeyedSessionResult(Struct, frozen=True, kw_only=True):
-    """``replayed``: the key had been used before, and nothing was done now."""
+    """``replayed``: the key was used before, and nothing was written."""
 
     session: Session
     replayed: bool
@@ -30,10 +28,10 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
     access: SessionAccess
 
     def create(self, caller: Caller, new: NewSession, *, key: str) -> KeyedSessionResult:
-        """As ``Sessions.create``, once for a key; a replay is the session as it was made.
+        """``Sessions.create``, once per key. A replay returns the session as it was created.
 
-        The key is the region's own: each region writes its own claims, and a caller that
-        goes to another region with a key has made no session there yet.
+        The key is scoped to the region, since each region writes its own claims: used in another region,
+        it creates another session.
 
         Raises:
             IdempotencyMismatchError: the key was used for another session.
@@ -58,9 +56,9 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
         key: str,
         version: int | None = None,
     ) -> KeyedSessionResult:
-        """As ``Sessions.change_state``, once for a key; a replay is the session as it is by now.
+        """``Sessions.change_state``, once per key. A replay returns the session as it is now.
 
-        The key is the session's own, and ``version`` is part of what it was used for.
+        The key is scoped to the session; ``version`` is part of the request that is compared.
 
         Raises:
             IdempotencyMismatchError: the key was used for another change.
@@ -80,10 +78,21 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
         held = self.storage.write(write, claim)
         if held is not None:
             check_same_request(held, claim)
-        session = _known(lambda: self.access.load_at_home(caller, session_id))
+        session = self._load_committed(caller, session_id)
         return KeyedSessionResult(
             session=self.access.slide_quietly(caller, session), replayed=held is not None
         )
+
+    def _load_committed(self, caller: Caller, session_id: str) -> Session:
+        """Read the session after its write, since a transaction returns no values.
+
+        Raises:
+            OutcomeUnknownError: it could not be read, but was written.
+        """
+        try:
+            return self.access.load_at_home(caller, session_id)
+        except ThrottledError as error:
+            raise OutcomeUnknownError from error
 
 
 def _claim(caller: Caller, seed: SessionSeed, *, route: str, key: str, input_hash: str) -> KeyClaim:
@@ -100,18 +109,10 @@ def _claim(caller: Caller, seed: SessionSeed, *, route: str, key: str, input_has
 
 
 def _seed_of(claim: KeyClaim) -> SessionSeed:
-    """Of the write that the claim went with."""
+    """The seed of the write that the claim was written with."""
     return SessionSeed(
         session_id=claim.target,
         operation_id=claim.operation_id,
         at=claim.started_at,
         region=claim.region,
     )
-
-
-def _known(read: Callable[[], Session]) -> Session:
-    """What cannot be read now has been written all the same."""
-    try:
-        return read()
-    except ThrottledError as error:
-        raise OutcomeUnknownError from error

@@ -1,4 +1,4 @@
-"""What a new checkpoint is made of."""
+"""A new checkpoint as it is requested, and how it is built."""
 
 from msgspec import Struct
 
@@ -10,9 +10,9 @@ from session_store.domain.session import Session, author_of
 
 
 class NewCheckpoint(Struct, frozen=True, kw_only=True):
-    """``checkpoint_id`` is a UUIDv7 that the caller chose, or None to have one minted.
+    """``checkpoint_id``: a UUIDv7 chosen by the caller; None to have one minted.
 
-    ``retain_seconds`` from ``SHORTEST_RETENTION`` on, or None: as long as the session may live.
+    ``retain_seconds``: ``SHORTEST_RETENTION`` at least; None for as long as the session can live.
     """
 
     data: JsonValue
@@ -38,7 +38,7 @@ class NewCheckpoint(Struct, frozen=True, kw_only=True):
 def build_checkpoint(
     caller: Caller, session: Session, new: NewCheckpoint, *, checkpoint_id: str, at: int
 ) -> Checkpoint:
-    """The checkpoint that is made of ``new``, ``at`` (ms): the same whenever it is asked."""
+    """Build the checkpoint as of ``at`` (ms). The same arguments always give the same checkpoint."""
     return Checkpoint(
         session_id=session.session_id,
         namespace=new.namespace,

@@ -1,4 +1,4 @@
-"""What a new session is made of."""
+"""A new session as it is requested, and how it is built."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ from session_store.services.state_limits import check_map
 
 
 class NewSession(Struct, frozen=True, kw_only=True):
-    """``idle_timeout`` and ``max_lifetime`` in seconds, in the ranges of ``api.md``."""
+    """``idle_timeout`` and ``max_lifetime`` in seconds."""
 
     idle_timeout: int
     max_lifetime: int
@@ -38,7 +38,7 @@ class NewSession(Struct, frozen=True, kw_only=True):
 
 
 class SessionSeed(Struct, frozen=True, kw_only=True):
-    """What a new session does not take from its body. ``at`` in milliseconds."""
+    """What the store assigns to a new session. ``at`` in milliseconds."""
 
     session_id: str
     operation_id: str
@@ -47,7 +47,7 @@ class SessionSeed(Struct, frozen=True, kw_only=True):
 
 
 def build_session(caller: Caller, new: NewSession, seed: SessionSeed) -> Session:
-    """The session that a seed makes of ``new``: the same whenever it is asked.
+    """Build the session. The same seed always gives the same session, so a replay can be answered with it.
 
     Raises:
         PayloadTooLargeError, InvalidRequestError: as ``Sessions.create``.

@@ -27,11 +27,11 @@ NAMES: Final = {
     Entity.FREE_CLAIM: "Claim",
     Entity.TASK: "Task",
 }
-OF_THEIR_OWN: Final = frozenset({Entity.SESSION, Entity.TASK})
-"""Whose removal is told: of all else it goes with a session's summary."""
+REMOVAL_AUDITED: Final = frozenset({Entity.SESSION, Entity.TASK})
+"""Items whose removal is audited by itself; that of child items is in their session's summary."""
 
-UNTOLD: Final = frozenset({Entity.KEY_CLAIM})
-"""Written in one transaction with what a key made or changed, which tells all there is to tell."""
+NOT_AUDITED: Final = frozenset({Entity.KEY_CLAIM})
+"""A key's claim is written in one transaction with the item it created or changed, which is audited."""
 
 VERBS: Final = {
     StreamEvent.INSERT: "Created",
@@ -41,7 +41,7 @@ VERBS: Final = {
 
 
 class StreamConsumer(Struct, frozen=True, kw_only=True):
-    """What is done with each record of the table's stream; doing it again changes nothing."""
+    """Processes each record of the table's stream; processing one again changes nothing."""
 
     storage: AuditStorage
     cleanup: CleanupQueue
@@ -51,24 +51,23 @@ class StreamConsumer(Struct, frozen=True, kw_only=True):
     """Seconds that an audit item is kept."""
 
     def consume(self, record: StreamRecord) -> None:
-        """Audit the record and, where a session ended here, ask for the clean-up.
+        """Audit the record and, where it is the end of a session, queue the clean-up.
 
-        Only what this region wrote is audited here: another region's write arrives as
-        a record of this region's stream too, and is audited over there. The removal
-        of a child goes with its session's summary.
+        Only this region's own writes are audited here. Those of other regions are in this region's
+        stream too, and are audited there. The removal of a child item is covered by its session's summary.
 
         Raises:
-            UnreadableRecordError: an item of no kind that this store writes.
+            UnreadableRecordError: not an item that this store writes.
         """
         entity = _entity(record.new or record.old)
-        if entity in UNTOLD or not self._is_ours(record) or _goes_with_its_session(record, entity):
+        if entity in NOT_AUDITED or not self._is_ours(record) or _is_in_session_summary(record, entity):
             return
         try:
             end = self._end(record, entity)
             change = self._change(record, entity)
         except (KeyError, TypeError, ValueError) as error:
             raise UnreadableRecordError(
-                f"an item without what its kind has ({type(error).__name__})"
+                f"an item without an attribute of its kind ({type(error).__name__})"
             ) from error
         self.storage.put(change)
         if end is not None:
@@ -110,8 +109,8 @@ class StreamConsumer(Struct, frozen=True, kw_only=True):
         )
 
 
-def _goes_with_its_session(record: StreamRecord, entity: Entity) -> bool:
-    return record.event is StreamEvent.REMOVE and entity not in OF_THEIR_OWN
+def _is_in_session_summary(record: StreamRecord, entity: Entity) -> bool:
+    return record.event is StreamEvent.REMOVE and entity not in REMOVAL_AUDITED
 
 
 def _expired(record: StreamRecord) -> bool:
@@ -126,13 +125,13 @@ def _entity(image: Mapping[str, JsonValue]) -> Entity:
         entity = Entity(image.get(A.ENTITY, ""))
     except ValueError as error:
         raise UnreadableRecordError("an item of a kind that this store does not write") from error
-    if entity not in NAMES and entity not in UNTOLD:
+    if entity not in NAMES and entity not in NOT_AUDITED:
         raise UnreadableRecordError("an item of a kind that this table does not hold")
     return entity
 
 
 def _author(record: StreamRecord, *, expired: bool) -> Author | None:
-    """Who wrote. A deletion's record does not tell; the event written with the deletion does."""
+    """The author of the change; None for a deletion, whose own event names the author."""
     if expired:
         return Author(principal=EXPIRY_PRINCIPAL, request_id="")
     if record.event is StreamEvent.REMOVE:

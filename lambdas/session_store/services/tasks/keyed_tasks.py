@@ -1,4 +1,4 @@
-"""Tasks created under an idempotency key: once for ever, and answered again."""
+"""Tasks created under an idempotency key."""
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ from session_store.services.tasks.new_tasks import NewTask, TaskSeed, build_task
 
 
 class KeyedTaskResult(Struct, frozen=True, kw_only=True):
-    """``replayed``: the key had been used before, and nothing was done now."""
+    """``replayed``: the key was used before, and nothing was written."""
 
     task: Task
     replayed: bool
@@ -25,9 +25,9 @@ class KeyedTasks(Struct, frozen=True, kw_only=True):
     tasks: Tasks
 
     def create(self, caller: Caller, new: NewTask, *, key: str) -> KeyedTaskResult:
-        """As ``Tasks.create``, once for a key of this region; a replay is the task as it was made.
+        """``Tasks.create``, once per key. The key is scoped to this region.
 
-        So it is also when the task's session has ended.
+        A replay returns the task as it was created, even if its session has ended since.
 
         Raises:
             IdempotencyMismatchError: the key was used for another task.

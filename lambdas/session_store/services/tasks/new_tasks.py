@@ -1,4 +1,4 @@
-"""What a new task is made of, wherever it is made: alone, after another, or as a tool call ends."""
+"""A new task as it is requested, and how it is built: alone, or to follow another task or a tool call."""
 
 from collections.abc import Sequence
 
@@ -25,9 +25,9 @@ from session_store.services.payloads import OUTCOME_ROOM, check_inline
 
 
 class NewTask(Struct, frozen=True, kw_only=True):
-    """``due_at`` and ``deadline`` in milliseconds; without the one it is due at once.
+    """``due_at`` and ``deadline`` in milliseconds; without ``due_at`` the task is due at once.
 
-    ``retain_days``: how long it stays when it is over.
+    ``retain_days``: how long it is kept after it has ended.
     """
 
     queue: str
@@ -58,7 +58,7 @@ class NewTask(Struct, frozen=True, kw_only=True):
 
 
 class TaskSeed(Struct, frozen=True, kw_only=True):
-    """What a new task does not take from its body. ``at`` in milliseconds."""
+    """What the store assigns to a new task. ``at`` in milliseconds."""
 
     task_id: str
     at: int
@@ -66,15 +66,15 @@ class TaskSeed(Struct, frozen=True, kw_only=True):
 
 
 Origin = tuple[str, *tuple[str | int, ...]]
-"""The work that tasks go with: the id of its session or task first, then what tells it from all other."""
+"""The work that followers are created with: the id of its session or task, then what identifies it there."""
 
 
 def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
-    """``at``: where its body stands.
+    """Check a new task. ``at``: the path of its body in the request.
 
     Raises:
         InvalidRequestError, PayloadTooLargeError
-        ForbiddenError: an approval by nobody in particular: whoever decides it must be another.
+        ForbiddenError: an approval without a named requester, who may not be the one who decides it.
     """
     check_identifier(new.queue, path=f"{at}.queue")
     check_inline({f"{at}.payload": new.payload}, beside=OUTCOME_ROOM)
@@ -89,11 +89,11 @@ def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
         detail = f"Must be 1 to {LONGEST_RETENTION_DAYS} days"
         raise InvalidRequestError(detail, path=f"{at}.retainDays")
     if new.kind is TaskKind.APPROVAL and caller.subject == NO_SUBJECT:
-        raise ForbiddenError("An approval needs a named subject that asks for it.")
+        raise ForbiddenError("An approval must be requested by a named subject.")
 
 
 def check_followers(caller: Caller, news: Sequence[NewTask], *, at: str) -> None:
-    """As ``check_new``, of each."""
+    """Check the number of followers, and each as ``check_new`` does."""
     if len(news) > MAX_NEXT:
         raise InvalidRequestError(f"At most {MAX_NEXT} tasks", path=at)
     for position, new in enumerate(news):
@@ -101,7 +101,7 @@ def check_followers(caller: Caller, news: Sequence[NewTask], *, at: str) -> None
 
 
 def build_task(caller: Caller, new: NewTask, seed: TaskSeed) -> Task:
-    """The task that a seed makes of ``new``: the same whenever it is asked."""
+    """Build the task. The same seed always gives the same task."""
     due_at = seed.at if new.due_at is None else new.due_at
     return Task(
         task_id=seed.task_id,
@@ -131,7 +131,7 @@ def build_followers(
     region: str,
     now_ms: int,
 ) -> tuple[Task, ...]:
-    """Tasks that go with other work; in its session, unless they name another."""
+    """Build the tasks that are created with other work, in its session unless they name another."""
     ids = follower_ids(len(news), origin)
     return tuple(
         build_task(
@@ -144,4 +144,5 @@ def build_followers(
 
 
 def follower_ids(count: int, origin: Origin) -> list[str]:
+    """The ids of followers, which derive from their origin: a repeated request creates the same tasks."""
     return [follower_id(*origin, position) for position in range(count)]

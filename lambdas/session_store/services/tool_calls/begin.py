@@ -1,4 +1,4 @@
-"""Tool calls that are being run: who may, for how long, and what is known of them."""
+"""Tool calls that run: begun with a lease, and kept by heartbeats until they are finished (``finish``)."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,14 +25,15 @@ from session_store.errors import (
 )
 from session_store.ports import Clock, Ids, ToolCallStorage
 from session_store.services.access import SessionAccess
-from session_store.services.claim_stepping import apply_step, check_begin, check_lease
+from session_store.services.claim_requests import check_begin, check_lease
+from session_store.services.claim_stepping import apply_step
 from session_store.services.payload_parts import CLAIMS, RECORDS
 from session_store.services.payloads import OUTCOME_ROOM, Payloads
 from session_store.services.tool_calls.replay import check_input, read_settled_record, settled_before_end
 
 
 class NewCall(Struct, frozen=True, kw_only=True):
-    """``attempt_id`` names the attempt, so that it may ask again; ``lease_seconds`` 1 to 3600."""
+    """``attempt_id``: a name by which the attempt can repeat its begin. ``lease_seconds``: 1 to 3600."""
 
     tool_call_id: str
     tool_name: str
@@ -51,7 +52,7 @@ class NewCall(Struct, frozen=True, kw_only=True):
 
 
 class BeginResult(Struct, frozen=True, kw_only=True):
-    """``record`` is there where the call is settled: it is not to be run."""
+    """``record``: of a call that is settled, which must not be run; else None."""
 
     claim: Claim
     record: ToolCallRecord | None
@@ -65,14 +66,14 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
     ids: Ids
 
     def begin(self, caller: Caller, session_id: str, new: NewCall) -> BeginResult:
-        """Leave to run a call, or its outcome where it was run before, whatever has become of the session.
+        """Claim the call for an attempt; where it is settled already, return its outcome.
 
-        The same attempt is given its fence again. The session lives on for a minute after
-        the lease at the least.
+        A settled call is answered even after its session has ended. The same attempt gets its fence
+        again. The session is kept alive for at least a minute after the lease.
 
         Raises:
-            InProgressError: another attempt runs it.
-            UnreconciledError: an attempt may have run it, and nobody knows.
+            InProgressError: another attempt holds the lease.
+            UnreconciledError: the lease of an attempt expired, and its outcome is unknown.
             IdempotencyMismatchError: the id was used with another tool or input.
             InvalidRequestError, PayloadTooLargeError, SessionClosedError, SessionNotFoundError
         """
@@ -81,25 +82,25 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             session = self.access.load_writable(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
             claim = settled_before_end(self.storage, caller, session_id, new, ended=error)
-            return self._begun(claim, new, home=self.payloads.region)
+            return self._result(claim, new, home=self.payloads.home.region)
         now_ms = self.clock.now_ms()
-        (fresh,) = CLAIMS.stored(self.payloads, [self._claim(caller, session, new, now_ms)])
+        (fresh,) = CLAIMS.store(self.payloads, [self._claim(caller, session, new, now_ms)])
 
-        def judge(held: Claim | None) -> Step[Claim]:
-            return begun(fresh, held, now_ms=now_ms)
+        def judge(stored: Claim | None) -> Step[Claim]:
+            return begun(fresh, stored, now_ms=now_ms)
 
         claim = apply_step(judge, self.storage.put, None).claim
-        kept = self._kept_for(caller, session, claim)
-        answer = self._begun(claim, new, home=session.home_region)
+        kept = self._extend_session(caller, session, claim)
+        result = self._result(claim, new, home=session.home_region)
         self.access.slide_quietly(caller, kept)
-        return answer
+        return result
 
-    def _kept_for(self, caller: Caller, session: Session, claim: Claim) -> Session:
-        """The session, which lives for as long as whoever was given leave may need it.
+    def _extend_session(self, caller: Caller, session: Session, claim: Claim) -> Session:
+        """Keep the session alive past the lease of the claim.
 
         Raises:
-            OutcomeUnknownError: the claim is there, and the session may end before its lease.
-            SessionClosedError, SessionNotFoundError: it ended meanwhile.
+            OutcomeUnknownError: the claim is written, but the session may end before its lease.
+            SessionClosedError, SessionNotFoundError: it has ended since it was read.
         """
         try:
             kept = self.access.extend_until(caller, session, until=session_needed_until(claim.lease_until_ms))
@@ -133,24 +134,24 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             author=author_of(caller),
         )
 
-    def _begun(self, claim: Claim, new: NewCall, *, home: str) -> BeginResult:
-        """The input is as given: it is the same."""
+    def _result(self, claim: Claim, new: NewCall, *, home: str) -> BeginResult:
+        """The result of a begin. The input equals the request's, so it is not loaded."""
         if claim.status not in SETTLED:
-            return BeginResult(claim=CLAIMS.as_given(claim, input=new.input), record=None)
-        kept = RECORDS.as_given(read_settled_record(self.storage, claim), input=new.input)
-        (record,) = RECORDS.opened(self.payloads, [kept], home=home)
+            return BeginResult(claim=CLAIMS.with_given(claim, input=new.input), record=None)
+        stored = RECORDS.with_given(read_settled_record(self.storage, claim), input=new.input)
+        (record,) = RECORDS.load(self.payloads, [stored], home=home)
         return BeginResult(claim=claim, record=record)
 
     def heartbeat(
         self, caller: Caller, session_id: str, tool_call_id: str, *, fence: int, lease_seconds: int
     ) -> Claim:
-        """The claim, without its input, with a lease of ``lease_seconds`` from now; one that is longer stays.
+        """Extend the lease to ``lease_seconds`` from now; a longer one is kept. The claim has no input.
 
-        Also while the session is closing, or closed.
+        This works while the session is closing or closed, too.
 
         Raises:
             FencedError: another attempt has taken over, or the call is settled.
-            NotFoundError: no such call.
+            NotFoundError: there is no such call.
             InvalidRequestError, MisdirectedError, SessionNotFoundError
         """
         check_call_id(tool_call_id)
@@ -158,14 +159,14 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         snapshot = self.storage.read_call(check_session_id(session_id), tool_call_id)
         session = self.access.authorize_at_home(caller, snapshot.session)
         now_ms = self.clock.now_ms()
-        # A closed session's end is fixed.
+        # The expiration of a closed session is fixed.
         ends = session.ttl if session.status is Status.CLOSED else session.max_expires_at
         until = lease_until(now_ms, lease_seconds=lease_seconds, session_ends=ends)
         author = author_of(caller)
 
-        def judge(held: Claim | None) -> Step[Claim]:
+        def judge(stored: Claim | None) -> Step[Claim]:
             ttl = claim_ttl(lease_until_ms=until)
-            return extended(held, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
+            return extended(stored, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
 
         first = judge(snapshot.claim)
         kept = self.access.extend_until(

@@ -27,10 +27,10 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
     def get(
         self, caller: Caller, session_id: str, tool_call_id: str, *, min_version: int = 0
     ) -> Claim | ToolCallRecord:
-        """One call: its record, or the claim of one that is not settled.
+        """Read one call: its record, or its claim if it is not settled.
 
         Raises:
-            NotFoundError: no such call in this session.
+            NotFoundError: there is no such call in this session.
             MisdirectedError, SessionNotFoundError
         """
         check_call_id(tool_call_id)
@@ -39,14 +39,14 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         claim = snapshot.claim
         if claim is None or is_over(claim.ttl, self.clock.now_ms()):
             raise NotFoundError("There is no such tool call.")
-        whole = self._whole(claim, home=session.home_region)
+        call = self._load(claim, home=session.home_region)
         self.access.slide_quietly(caller, session)
-        return whole
+        return call
 
-    def _whole(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
+    def _load(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
         if claim.status not in SETTLED:
-            return CLAIMS.opened(self.payloads, [claim], home=home)[0]
-        return RECORDS.opened(self.payloads, [read_settled_record(self.storage, claim)], home=home)[0]
+            return CLAIMS.load(self.payloads, [claim], home=home)[0]
+        return RECORDS.load(self.payloads, [read_settled_record(self.storage, claim)], home=home)[0]
 
     def history(
         self,
@@ -56,12 +56,12 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         *,
         min_version: int = 0,
     ) -> tuple[Session, Page[ToolCallRecord, RecordPosition]]:
-        """The session and a page of its finished calls, in time order.
+        """Read the session and a page of its finished calls, in time order.
 
         Raises:
             MisdirectedError, SessionNotFoundError
         """
         session = self.access.load(caller, session_id, min_version=min_version)
         found = self.storage.page(session_id, page)
-        items = RECORDS.opened(self.payloads, found.items, home=session.home_region)
+        items = RECORDS.load(self.payloads, found.items, home=session.home_region)
         return self.access.slide_quietly(caller, session), replace(found, items=items)

@@ -33,7 +33,7 @@ from session_store.services.tool_calls.replay import check_input, read_settled_r
 
 
 class RecordedCall(Struct, frozen=True, kw_only=True):
-    """A call that its caller has run. ``started_at`` in milliseconds; it failed if ``error`` is not None."""
+    """A call that has been run. ``started_at`` in milliseconds. It failed if ``error`` is not None."""
 
     tool_call_id: str
     tool_name: str
@@ -63,7 +63,7 @@ class RecordedCall(Struct, frozen=True, kw_only=True):
         )
 
     def check_repeats(self, claim: Claim) -> None:
-        """As ``CallRequest.check_repeats``: of the same input and outcome."""
+        """As ``CallRequest.check_repeats``: same input and same outcome."""
         check_input(claim, input_hash=self.input_hash)
         if claim.outcome_hash != self.outcome_hash:
             raise IdempotencyMismatchError("The call id was used before with another outcome.")
@@ -82,9 +82,9 @@ class RecordedCalls(Struct, frozen=True, kw_only=True):
     events: AuditEvents
 
     def record(self, caller: Caller, session_id: str, call: RecordedCall) -> RecordResult:
-        """Claim, record and audit event of a finished call in one transaction, once per call id.
+        """Write claim, record and audit event of a finished call in one transaction, once per call id.
 
-        The same call again is a success, also after the session was closed or expired.
+        The same call again is a replay and succeeds, even after the session was closed or has expired.
 
         Raises:
             IdempotencyMismatchError: the id was used with another input or outcome.
@@ -99,38 +99,40 @@ class RecordedCalls(Struct, frozen=True, kw_only=True):
         now_ms = self.clock.now_ms()
         _check_start(call, now_ms)
         event = self.events.of(caller, "ToolCallRecorded", pk=session_pk(session_id), at=now_ms)
-        claim, record = _settled(session, call, author_of(caller), now_ms, event.operation_id)
-        (record,) = RECORDS.stored(self.payloads, [record])
-        recorded = self._written(claim, record, event, call, now_ms)
+        claim, record = _build(session, call, author_of(caller), now_ms, event.operation_id)
+        (record,) = RECORDS.store(self.payloads, [record])
+        result = self._settle(claim, record, event, call, now_ms)
         self.access.slide_quietly(caller, session)
-        return recorded
+        return result
 
-    def _written(
+    def _settle(
         self, claim: Claim, record: ToolCallRecord, event: AuditEvent, call: RecordedCall, now_ms: int
     ) -> RecordResult:
-        """Begin and completion in one transaction, over what turns out to be there."""
-        held: Claim | None = None
+        """Begin and complete in one transaction; after a conflict, again over the stored claim."""
+        stored: Claim | None = None
         for _ in range(MAX_CONFLICT_ATTEMPTS):
-            step = begun(claim, held, now_ms=now_ms)
+            step = begun(claim, stored, now_ms=now_ms)
             if step.guard is None:
                 call.check_repeats(step.claim)
                 return self._replayed(step.claim, call)
             started_at = step.claim.started_at
-            kept = replace(
+            settled_record = replace(
                 record,
                 started_at=started_at,
                 completed_at=max(started_at, record.completed_at),
                 fence=step.claim.fence,
             )
-            token = event.operation_id if held is None else self.events.ids.operation_id()
-            settlement = Settlement(claim=step.claim, guard=step.guard, record=kept, event=event, token=token)
+            token = event.operation_id if stored is None else self.events.ids.operation_id()
+            settlement = Settlement(
+                claim=step.claim, guard=step.guard, record=settled_record, event=event, token=token
+            )
             if self.storage.settle(settlement):
-                return RecordResult(record=_as_given(kept, call), replayed=False)
-            held = self.storage.read_call(claim.session_id, claim.tool_call_id).claim
+                return RecordResult(record=_as_sent(settled_record, call), replayed=False)
+            stored = self.storage.read_call(claim.session_id, claim.tool_call_id).claim
         raise ThrottledError
 
     def _replayed(self, claim: Claim, call: RecordedCall) -> RecordResult:
-        return RecordResult(record=_as_given(read_settled_record(self.storage, claim), call), replayed=True)
+        return RecordResult(record=_as_sent(read_settled_record(self.storage, claim), call), replayed=True)
 
     def _check(self, call: RecordedCall) -> None:
         check_call_id(call.tool_call_id)
@@ -141,7 +143,7 @@ class RecordedCalls(Struct, frozen=True, kw_only=True):
         self.payloads.check_size(size, path="$")
 
 
-def _settled(
+def _build(
     session: Session, call: RecordedCall, author: Author, now_ms: int, attempt_id: str
 ) -> tuple[Claim, ToolCallRecord]:
     started_at = now_ms - call.duration_ms if call.started_at is None else call.started_at
@@ -181,12 +183,16 @@ def _settled(
 
 
 def _check_start(call: RecordedCall, now_ms: int) -> None:
-    """A time far ahead would stand at the end of the history for ever; none before 1970 can be told."""
+    """Check the start: one far in the future would stay at the end of the history.
+
+    Raises:
+        InvalidRequestError: before 1970, or more than the clock tolerance ahead.
+    """
     if call.started_at is not None and not 0 <= call.started_at <= now_ms + CLOCK_TOLERANCE_MS:
         detail = f"Must lie between 1970 and {CLOCK_TOLERANCE_MS // 1000} s from now"
         raise InvalidRequestError(detail, path="$.startedAt")
 
 
-def _as_given(record: ToolCallRecord, call: RecordedCall) -> ToolCallRecord:
-    """A replay has what was given again: what its item refers to need not be asked for."""
-    return RECORDS.as_given(record, input=call.input, output=call.output, error=call.error)
+def _as_sent(record: ToolCallRecord, call: RecordedCall) -> ToolCallRecord:
+    """The record with the payloads of the request, which need not be loaded."""
+    return RECORDS.with_given(record, input=call.input, output=call.output, error=call.error)

@@ -1,4 +1,4 @@
-"""How a tool call ends, and what goes with that: as it is asked for."""
+"""Requests to finish or reconcile a tool call, and what they change in its session."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -17,7 +17,7 @@ from session_store.domain.session_write import ADVANCE_STATE
 from session_store.domain.state_operations import StateOperations, checked
 from session_store.domain.tool_call import Claim, check_call_id
 from session_store.errors import InvalidRequestError
-from session_store.services.claim_stepping import check_outcome
+from session_store.services.claim_requests import check_outcome
 from session_store.services.context import Context, NewMessage
 from session_store.services.state_limits import check_size
 from session_store.services.tasks.new_tasks import NewTask, Origin, check_followers, follower_ids
@@ -30,7 +30,7 @@ class FinishOperation(StrEnum):
 
 
 class SessionChange(Struct, frozen=True, kw_only=True):
-    """What goes with a call's completion. ``expected_version``: at which version of the session alone."""
+    """What a call changes in its session. ``expected_version``: the only session version to change."""
 
     operations: StateOperations | None = None
     messages: Sequence[NewMessage] = ()
@@ -58,7 +58,7 @@ NO_CHANGE: Final = SessionChange()
 
 
 class CallOutcome(Struct, frozen=True, kw_only=True):
-    """How a call ended. ``duration_ms`` None: as long as the attempt lasted."""
+    """How a call ended. ``duration_ms`` None: the time since the attempt began."""
 
     status: ClaimStatus
     output: JsonValue = None
@@ -82,9 +82,9 @@ class CallOutcome(Struct, frozen=True, kw_only=True):
 
 
 class FinishRequest(Struct, frozen=True, kw_only=True):
-    """What is asked for. ``outcome`` None: nobody knows it, and the call may be tried again.
+    """``outcome`` None: the work was not done, and another attempt is allowed.
 
-    ``fence``: of the attempt that ends, or that was looked into; None for whichever there is.
+    ``fence``: of the attempt that finishes, or that was investigated; None for the current one.
     """
 
     caller: Caller
@@ -108,19 +108,24 @@ class FinishRequest(Struct, frozen=True, kw_only=True):
         return [message.message_id for message in self.change.messages if message.message_id]
 
     def task_ids(self, claim: Claim) -> list[str]:
-        """Of the tasks that go with the call, as ``claim`` ends it."""
+        """Ids of the tasks that are created as ``claim`` is settled."""
         return follower_ids(len(self.change.tasks), task_origin(claim))
 
     def is_repeated(self, claim: Claim) -> bool:
-        """Whether the caller's own claim is settled with this very outcome."""
+        """Whether the claim is the caller's and settled with the same outcome."""
         mine = claim.owner == owner_of(self.caller)
         return mine and self.outcome is not None and repeats(claim, outcome_hash=self.outcome_hash)
 
-    def step(self, held: Claim | None, *, now_ms: int) -> Step[Claim]:
+    def step(self, stored: Claim | None, *, now_ms: int) -> Step[Claim]:
+        """Judge the stored claim.
+
+        Raises:
+            StoreError: as ``claim_steps.settled`` and ``claim_steps.reconciled``.
+        """
         status = None if self.outcome is None else self.outcome.status
         if self.fence is None or status is None or self.operation is FinishOperation.RECONCILE:
             return reconciled(
-                held,
+                stored,
                 status=status,
                 outcome_hash=self.outcome_hash,
                 author=self.author,
@@ -128,7 +133,7 @@ class FinishRequest(Struct, frozen=True, kw_only=True):
                 fence=self.fence,
             )
         return settled(
-            held,
+            stored,
             fence=self.fence,
             status=status,
             outcome_hash=self.outcome_hash,
@@ -141,26 +146,26 @@ def task_origin(claim: Claim) -> Origin:
     return claim.session_id, "tool-call", claim.tool_call_id, claim.fence
 
 
-def check_finish(end: FinishRequest, context: Context) -> None:
-    """Judge what can be judged before anything is read.
+def check_finish(request: FinishRequest, context: Context) -> None:
+    """Check what can be checked before anything is read.
 
     Raises:
         InvalidRequestError, PayloadTooLargeError
-        ForbiddenError: an approval that nobody in particular asks for.
+        ForbiddenError: an approval without a named requester.
     """
-    check_session_id(end.session_id)
-    check_call_id(end.tool_call_id)
-    if end.outcome is not None:
-        check_outcome(end.outcome.status, output=end.outcome.output, error=end.outcome.error)
-        context.payloads.check(end.outcome.output, path="$.output")
-        context.payloads.check(end.outcome.error, path="$.error")
-    context.check(end.change.messages)
-    check_followers(end.caller, end.change.tasks, at="$.tasks")
-    for position, task in enumerate(end.change.tasks):
-        if task.session_id not in (None, end.session_id):
+    check_session_id(request.session_id)
+    check_call_id(request.tool_call_id)
+    if request.outcome is not None:
+        check_outcome(request.outcome.status, output=request.outcome.output, error=request.outcome.error)
+        context.payloads.check(request.outcome.output, path="$.output")
+        context.payloads.check(request.outcome.error, path="$.error")
+    context.check(request.change.messages)
+    check_followers(request.caller, request.change.tasks, at="$.tasks")
+    for position, task in enumerate(request.change.tasks):
+        if task.session_id not in (None, request.session_id):
             path = f"$.tasks[{position}].sessionId"
-            raise InvalidRequestError("A task that goes with a call is in its session", path=path)
-    done = end.change.operations
-    if done is not None:
-        check_size([done.set, done.remove, done.increment, done.append])
-        checked(done, at=ADVANCE_STATE)
+            raise InvalidRequestError("A task created with a call must be in its session", path=path)
+    operations = request.change.operations
+    if operations is not None:
+        check_size([operations.set, operations.remove, operations.increment, operations.append])
+        checked(operations, at=ADVANCE_STATE)

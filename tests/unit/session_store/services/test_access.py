@@ -16,6 +16,7 @@ from session_store.errors import (
     ThrottledError,
 )
 from session_store.services.access import SessionAccess
+from session_store.services.home import Home
 from session_store.storage.memory.storage import Memory, MemorySessions
 from tests.support.samples import ALICE, BOB, NOW_MS, NOW_SECONDS, REGION, a_session
 from tests.support.world import SettableClock, WatchedSessions, World
@@ -28,7 +29,9 @@ ENDS = pytest.mark.parametrize(
 
 def access_to(session: Session, *, now_ms: int = NOW_MS, region: str = REGION) -> SessionAccess:
     memory = Memory(sessions={session.session_id: session})
-    return SessionAccess(sessions=WatchedSessions(memory=memory), clock=SettableClock(now_ms), region=region)
+    return SessionAccess(
+        sessions=WatchedSessions(memory=memory), clock=SettableClock(now_ms), home=Home(region=region)
+    )
 
 
 def asked(access: SessionAccess) -> list[Slide]:
@@ -127,10 +130,8 @@ def test_a_session_that_closes_takes_nothing_new(status: Status) -> None:
 def test_a_copy_that_is_new_enough_is_an_answer(min_version: int) -> None:
     session = a_session(version=7)
     for region in (REGION, "eu-west-1"):
-        assert (
-            access_to(session, region=region).load(ALICE, session.session_id, min_version=min_version)
-            == session
-        )
+        access = access_to(session, region=region)
+        assert access.load(ALICE, session.session_id, min_version=min_version) == session
 
 
 def test_an_older_copy_is_an_answer_at_home_only() -> None:
@@ -157,7 +158,7 @@ class Outrun(MemorySessions):
 
 def outrun(left: Session | None = None, error: Exception | None = None) -> SessionAccess:
     sessions = Outrun(memory=Memory(), left=left, error=error)
-    return SessionAccess(sessions=sessions, clock=SettableClock(DUE * 1000), region=REGION)
+    return SessionAccess(sessions=sessions, clock=SettableClock(DUE * 1000), home=Home(region=REGION))
 
 
 @pytest.mark.parametrize("left", [None, a_session(ttl=DUE)])

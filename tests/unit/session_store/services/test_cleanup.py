@@ -19,7 +19,8 @@ from session_store.errors import (
     UnfinishedError,
 )
 from session_store.ports import Storage
-from session_store.services.cleanup import PAGE, PRINCIPAL
+from session_store.services.cleanup import PAGE
+from session_store.services.principals import EXPIRY_CLEANUP
 from session_store.storage.memory.storage import memory_storage
 from session_store.storage.memory.surroundings import MemoryPayloads
 from tests.support.ended import RETENTION, Surroundings, an_end, left_behind, messages_of, summaries
@@ -59,7 +60,7 @@ def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, arou
     assert (summary.kind, summary.at, summary.actor, summary.region) == (
         "event",
         end.ended_at + 499,
-        PRINCIPAL,
+        EXPIRY_CLEANUP,
         REGION,
     )
     assert summary.ttl == end.ended_at // 1000 + RETENTION
@@ -158,7 +159,7 @@ def test_credentials_are_revoked_and_what_cannot_be_is_said(storage: Storage, ar
     assert {each["reference"]: each["reason"] for each in notice.detail["credentialsFailed"]} == {
         "gone": "no such secret",
         "bad": 'the secret is not of the form {"token": ..., "tokenTypeHint"?: ...}',
-        "not ok": "not the form of a reference",
+        "not ok": "malformed reference",
         "refused": "HTTP 400 unsupported_token_type",
     }
     assert "token-" not in str(notice)
@@ -287,5 +288,5 @@ def test_the_summary_names_the_request_that_wrote_it(around: Surroundings) -> No
     memory: Any = storage.audit
     around.cleanup(storage).run(an_end(a_session()), request_id="request-9")
     (event,) = memory.memory.events
-    assert event.author == Author(principal=PRINCIPAL, request_id="request-9")
+    assert event.author == Author(principal=EXPIRY_CLEANUP, request_id="request-9")
     assert event.at == NOW_MS + 3_600_000 + 499

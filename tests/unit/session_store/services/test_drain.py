@@ -7,7 +7,7 @@ from session_store.deadline import Deadline
 from session_store.domain.page import ExpiringPosition, Page, PageRequest
 from session_store.domain.session import ExpiringSession, Status, author_of
 from session_store.errors import ForbiddenError
-from session_store.services.drain import MOST, DrainResult
+from session_store.services.drain import MAX_SESSIONS, DrainResult
 from tests.support.samples import ALICE, BOB, OPERATOR, STRANGER
 from tests.support.world import WatchedSessions, World
 
@@ -65,9 +65,11 @@ def test_a_session_at_home_elsewhere_is_skipped(world: World) -> None:
 
 
 def test_a_call_takes_up_so_many_and_says_that_there_are_more(world: World) -> None:
-    for _ in range(MOST + 1):
+    for _ in range(MAX_SESSIONS + 1):
         world.open(idle_timeout=600)
-    assert world.store.drain.run(OPERATOR, within=900) == DrainResult(moved=MOST, skipped=0, more=True)
+    assert world.store.drain.run(OPERATOR, within=900) == DrainResult(
+        moved=MAX_SESSIONS, skipped=0, more=True
+    )
     assert world.store.drain.run(OPERATOR, within=900) == DrainResult(moved=1, skipped=0, more=False)
 
 

@@ -11,7 +11,8 @@ from session_store.domain.notice import MAX_NOTICES, Notice
 from session_store.domain.session import SLIDING, Author, Status
 from session_store.errors import UndeliveredError
 from session_store.services.expiry_watch import ExpiryWatch, WatchResult
-from session_store.services.tasks.overdue import PRINCIPAL
+from session_store.services.home import Home
+from session_store.services.principals import EXPIRY_WATCH
 from session_store.storage.memory.surroundings import MemoryBus
 from tests.support.samples import ALICE, REGION
 from tests.support.world import World
@@ -29,7 +30,7 @@ def watch(world: World, bus: MemoryBus) -> ExpiryWatch:
         bus=bus,
         clock=world.clock,
         deadline=Deadline(),
-        region=REGION,
+        home=Home(region=REGION),
         within=900,
     )
 
@@ -74,7 +75,7 @@ def test_a_new_end_is_told_of_anew(world: World, watch: ExpiryWatch, bus: Memory
 def test_a_warning_leaves_the_version_and_names_the_watch(world: World, watch: ExpiryWatch) -> None:
     session = world.open(idle_timeout=600)
     watch.run(request_id="request-9")
-    author = Author(principal=PRINCIPAL, request_id="request-9")
+    author = Author(principal=EXPIRY_WATCH, request_id="request-9")
     assert world.stored(session.session_id) == replace(session, warned_ttl=session.ttl, updated_by=author)
 
 
@@ -87,7 +88,7 @@ def test_an_expired_session_is_not_told_of(world: World, watch: ExpiryWatch, bus
 
 def test_each_session_is_told_of_by_its_home(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
     world.open(idle_timeout=600)
-    away = replace(watch, region="eu-west-1")
+    away = replace(watch, home=Home(region="eu-west-1"))
     assert away.run(request_id="r") == WatchResult(warned=0, more=False)
     assert told(bus) == []
 

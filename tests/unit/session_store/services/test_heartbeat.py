@@ -3,7 +3,8 @@
 from session_store.deadline import Deadline
 from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.session import Author
-from session_store.services.heartbeat import PRINCIPAL, HeartbeatWriter
+from session_store.services.heartbeat import HeartbeatWriter
+from session_store.services.principals import HEARTBEAT
 from session_store.storage.memory.storage import MemoryHeartbeats
 from tests.support.samples import NOW_MS
 from tests.support.world import World
@@ -22,7 +23,7 @@ def test_a_beat_is_kept_for_its_region_and_says_who_wrote_it(world: World) -> No
     a_heart(world, "us-east-1").beat(request_id="first")
     a_heart(world, "eu-west-1").beat(request_id="second")
     assert world.memory.heartbeats == {
-        region: Heartbeat(region=region, at=NOW_MS, author=Author(principal=PRINCIPAL, request_id=request))
+        region: Heartbeat(region=region, at=NOW_MS, author=Author(principal=HEARTBEAT, request_id=request))
         for region, request in (("us-east-1", "first"), ("eu-west-1", "second"))
     }
 

@@ -24,6 +24,7 @@ from session_store.errors import (
 )
 from session_store.schema import message_sk, payload_key
 from session_store.services.context import NewMessage
+from session_store.services.home import Home
 from session_store.services.payloads import INLINE_LIMIT, LARGEST, PARALLEL, Payloads
 from session_store.services.tool_calls.record import RecordedCall
 from tests.support.samples import ALICE, BOB, DAY, a_session, recorded
@@ -263,7 +264,7 @@ class Bucket:
 
 
 def payloads_on(bucket: Bucket, session: Session) -> Payloads:
-    return Payloads(storage=lambda: bucket, region=session.home_region)
+    return Payloads(storage=lambda: bucket, home=Home(region=session.home_region))
 
 
 def test_objects_are_fetched_several_at_a_time_and_never_more() -> None:
@@ -271,7 +272,7 @@ def test_objects_are_fetched_several_at_a_time_and_never_more() -> None:
     bucket = Bucket(b"[1]")
     stored = StoredPayload(size=3, sha256="080a9ed428559ef602668b4c00f114f1a11c3f6b02a435f0bdc154578e4d7f22")
     wanted = [(f"sk-{number}", stored) for number in range(4 * PARALLEL)]
-    assert payloads_on(bucket, session).opened(session.session_id, wanted, home=session.home_region) == [
+    assert payloads_on(bucket, session).load(session.session_id, wanted, home=session.home_region) == [
         [1]
     ] * len(wanted)
     assert bucket.most == PARALLEL

@@ -102,7 +102,7 @@ class QueueMachine(RuleBasedStateMachine):
         news = [NewTask(queue=QUEUE, payload=2)] if following else []
         for _ in range(2):
             done = work.complete(SOMEBODY, task.task_id, fence=task.fence, result="r", following=news)
-        assert not done.done
+        assert done.replayed
         self.made.update(done.following)
 
     @rule(worker=WORKER)

@@ -6,8 +6,9 @@ from msgspec.structs import replace
 from session_store.deadline import Deadline
 from session_store.domain.claim import SKEW_MARGIN_MS
 from session_store.domain.task import MAX_ATTEMPTS, Task, TaskStatus
+from session_store.services.principals import EXPIRY_WATCH
 from session_store.services.tasks import overdue as overdue_tasks
-from session_store.services.tasks.overdue import PRINCIPAL, OverdueResult, OverdueTasks
+from session_store.services.tasks.overdue import OverdueResult, OverdueTasks
 from session_store.storage.memory.tasks import MemoryTasks
 from tests.support.samples import NOW_MS
 from tests.support.task_samples import a_task, an_approval, done, took
@@ -44,7 +45,7 @@ def test_what_has_come_to_its_end_is_ended_once(
     kept = world.memory.tasks
     assert kept[late.task_id].status is TaskStatus.EXPIRED
     assert kept[dead.task_id].status is TaskStatus.FAILED
-    assert {kept[task.task_id].author.principal for task in (late, dead)} == {PRINCIPAL}
+    assert {kept[task.task_id].author.principal for task in (late, dead)} == {EXPIRY_WATCH}
     assert [kept[task.task_id] for task in (early, alive, elsewhere)] == [early, alive, elsewhere]
 
 
@@ -67,7 +68,7 @@ def test_what_somebody_was_faster_with_is_left_to_them(world: World, tasks: Memo
 def test_a_run_ends_no_more_than_so_many_and_the_next_goes_on(
     tasks: MemoryTasks, overdue: OverdueTasks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(overdue_tasks, "MOST", 3)
+    monkeypatch.setattr(overdue_tasks, "MAX_TASKS", 3)
     for _ in range(5):
         tasks.create(an_approval(deadline=NOW_MS))
     assert overdue.run(request_id="r") == OverdueResult(ended=3, more=True)

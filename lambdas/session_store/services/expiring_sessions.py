@@ -1,4 +1,4 @@
-"""Sessions that end soon, walked page by page."""
+"""Sessions that end soon, page by page."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,10 +9,10 @@ from session_store.domain.session import ExpiringSession, Status
 from session_store.ports import SessionStorage
 
 
-def pages_ending(
+def pages_expiring(
     sessions: SessionStorage, statuses: Iterable[Status], *, now_ms: int, until: int, size: int
 ) -> Iterator[tuple[ExpiringSession, ...]]:
-    """Those of each status that end by ``until`` (epoch seconds), soonest first, read as asked for."""
+    """The sessions of each status that end by ``until`` (epoch seconds), soonest first, read lazily."""
     for status in sorted(statuses):
         page: PageRequest[ExpiringPosition] = PageRequest(limit=size)
         while True:
