@@ -120,11 +120,11 @@ class FreeClaims(Struct, frozen=True, kw_only=True):
         now_ms = self.clock.now_ms()
         until = now_ms + lease_seconds * MILLIS
 
-        def judge(stored: FreeClaim | None) -> Step[FreeClaim]:
-            retain = 0 if stored is None else stored.retain
+        def judge(held: FreeClaim | None) -> Step[FreeClaim]:
+            retain = 0 if held is None else held.retain
             ttl = free_claim_ttl(lease_until_ms=until, retain=retain, now_ms=now_ms)
             author = author_of(caller)
-            return extended(stored, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
+            return extended(held, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
 
         return self._apply_step(caller, key, judge).claim
 

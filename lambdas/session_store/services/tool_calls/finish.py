@@ -125,7 +125,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
     def _settle(self, request: FinishRequest) -> FinishResult:
         """Judge what is stored and write; after a conflict, judge again."""
         check_finish(request, self.transactions.context)
-        for attempt in range(MAX_CONFLICT_ATTEMPTS):
+        for retry in range(MAX_CONFLICT_ATTEMPTS):
             snapshot = self.storage.read_call(
                 request.session_id, request.tool_call_id, message_ids=request.message_ids
             )
@@ -140,7 +140,7 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
                 return FinishResult(claim=whole, record=None, session=session, replayed=True)
             try:
                 settlement = self.transactions.build(
-                    request, snapshot, session, step, now_ms=now_ms, resent=attempt > 0
+                    request, snapshot, session, step, now_ms=now_ms, resent=retry > 0
                 )
                 if self.storage.settle(settlement):
                     return self._settled(request, settlement, session, whole)

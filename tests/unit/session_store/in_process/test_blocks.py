@@ -299,7 +299,7 @@ def test_a_block_is_entered_once(world: World, kind: str) -> None:
     with block as work:
         work.complete(1)
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="entered once"), block:
+        with pytest.raises(RuntimeError, match="entered only once"), block:
             pass
 
 
@@ -315,7 +315,7 @@ def test_an_awaited_block_is_entered_once_also_after_an_exception(world: World, 
     async def twice() -> None:
         with pytest.raises(TimeoutError):
             await tried()
-        with pytest.raises(RuntimeError, match="entered once"):
+        with pytest.raises(RuntimeError, match="entered only once"):
             await tried()
 
     asyncio.run(twice())

@@ -137,7 +137,7 @@ def quick(extend: Callable[[], LeasedClaim]) -> Lease:
 
 def test_a_thread_renews_while_the_block_runs_and_ends_with_it() -> None:
     beats = Beats()
-    with blocking.renewed(quick(beats.extend)):
+    with blocking.renewing(quick(beats.extend)):
         assert beats.enough.wait(10)
     asked = beats.asked
     assert "session-store-lease" not in [thread.name for thread in threading.enumerate()]
@@ -149,7 +149,7 @@ def test_a_thread_ends_by_itself_when_the_lease_is_refused() -> None:
         raise FencedError
 
     lease = quick(refuse)
-    with blocking.renewed(lease):
+    with blocking.renewing(lease):
         for thread in threading.enumerate():
             if thread.name == "session-store-lease":
                 thread.join(10)
@@ -161,7 +161,7 @@ def test_a_task_renews_while_the_block_runs_and_ends_with_it() -> None:
     beats = Beats()
 
     async def whole() -> None:
-        async with awaited.renewed(quick(beats.extend)):
+        async with awaited.renewing(quick(beats.extend)):
             assert await asyncio.to_thread(beats.enough.wait, 10)
         assert len(asyncio.all_tasks()) == 1
 
@@ -173,7 +173,7 @@ def test_a_task_ends_by_itself_when_the_lease_is_refused() -> None:
         raise FencedError
 
     async def whole() -> None:
-        async with awaited.renewed(quick(refuse)):
+        async with awaited.renewing(quick(refuse)):
             (task,) = asyncio.all_tasks() - {asyncio.current_task()}
             await asyncio.wait([task], timeout=10)
             assert task.done()
@@ -185,7 +185,7 @@ def test_a_cancelled_block_ends_its_renewals() -> None:
     beats = Beats()
 
     async def worker() -> None:
-        async with awaited.renewed(quick(beats.extend)):
+        async with awaited.renewing(quick(beats.extend)):
             await asyncio.sleep(60)
 
     async def whole() -> None:

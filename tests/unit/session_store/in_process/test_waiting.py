@@ -9,7 +9,7 @@ import pytest
 from session_store.errors import InProgressError, OutcomeUnknownError, UnreconciledError
 from session_store.in_process import awaited, blocking
 from session_store.in_process.free_work import ClaimSteps, FreeWork
-from session_store.in_process.work import LONGEST_LOOK, BlockOptions, looks
+from session_store.in_process.work import MAX_PAUSE, BlockOptions, pauses
 from session_store.services.free_claims import NewClaim
 from tests.support.samples import ALICE
 from tests.support.work import KINDS, once
@@ -20,14 +20,14 @@ Wait = Callable[[Callable[[], Any], float, list[float]], Any]
 
 @pytest.mark.parametrize("wait", [0, 0.1, 0.25, 3, 60])
 def test_pauses_grow_and_come_to_the_whole_wait(wait: float) -> None:
-    pauses = list(looks(wait))
-    assert sum(pauses) == pytest.approx(wait)
-    assert pauses[:-1] == sorted(pauses[:-1])
-    assert all(pause <= LONGEST_LOOK for pause in pauses)
+    waited = list(pauses(wait))
+    assert sum(waited) == pytest.approx(wait)
+    assert waited[:-1] == sorted(waited[:-1])
+    assert all(pause <= MAX_PAUSE for pause in waited)
 
 
 def called(begin: Callable[[], Any], wait: float, slept: list[float]) -> Any:
-    with blocking.held(begin, BlockOptions(wait=wait), sleep=slept.append) as work:
+    with blocking.hold(begin, BlockOptions(wait=wait), sleep=slept.append) as work:
         return work
 
 
@@ -36,7 +36,7 @@ def waited(begin: Callable[[], Any], wait: float, slept: list[float]) -> Any:
         slept.append(pause)
 
     async def whole() -> Any:
-        async with awaited.held(begin, BlockOptions(wait=wait), sleep=sleep) as work:
+        async with awaited.hold(begin, BlockOptions(wait=wait), sleep=sleep) as work:
             return work
 
     return asyncio.run(whole())
@@ -106,7 +106,7 @@ def test_a_wait_ends_when_nobody_knows_any_more(block: Wait, steps: ClaimSteps) 
 def test_a_begin_whose_answer_was_lost_is_asked_again_as_the_same_attempt(
     block: Wait, steps: ClaimSteps
 ) -> None:
-    one = steps.of_one_attempt()
+    one = steps.for_one_attempt()
     begun: list[FreeWork] = []
 
     def begin() -> FreeWork:
