@@ -35,9 +35,9 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
             SessionNotFoundError
         """
         session = self.access.load(caller, session_id)
-        found = self.storage.page(session_id, page)
+        result = self.storage.page(session_id, page)
         self.access.slide_quietly(caller, session)
-        return replace(found, items=self._unexpired(found.items))
+        return replace(result, items=self._unexpired(result.items))
 
     def whole(self, caller: Caller, session_id: str) -> Iterator[AuditEntry]:
         """Read the whole trail of any tenant's session, the oldest first, even after its end.
@@ -60,9 +60,9 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
     def _entries(self, pk: str) -> Iterator[AuditEntry]:
         after: AuditPosition | None = None
         while True:
-            found = self.storage.page_of(pk, PageRequest(limit=WHOLE_PAGE, after=after))
-            yield from self._unexpired(found.items)
-            after = found.next
+            result = self.storage.page_of(pk, PageRequest(limit=WHOLE_PAGE, after=after))
+            yield from self._unexpired(result.items)
+            after = result.next
             if after is None:
                 return
 

@@ -187,10 +187,10 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         """
         check_namespace(namespace, path="query namespace")
         session = self.access.load(caller, session_id, min_version=min_version)
-        found = self.storage.page(session_id, namespace, page)
-        whole = CHECKPOINTS.load(self.payloads, self._unexpired(found.items), home=session.home_region)
+        result = self.storage.page(session_id, namespace, page)
+        whole = CHECKPOINTS.load(self.payloads, self._unexpired(result.items), home=session.home_region)
         self.access.slide_quietly(caller, session)
-        return replace(found, items=whole)
+        return replace(result, items=whole)
 
     def _read_unexpired(self, session_id: str, namespace: str, checkpoint_id: str) -> Checkpoint | None:
         stored = self.storage.read(session_id, namespace, checkpoint_id)
@@ -205,11 +205,11 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         after, limit = None, 1
         while True:
             request: PageRequest[CheckpointPosition] = PageRequest(limit=limit, after=after, descending=True)
-            found = self.storage.page(session_id, namespace, request)
-            unexpired = self._unexpired(found.items)
-            if unexpired or found.next is None:
+            result = self.storage.page(session_id, namespace, request)
+            unexpired = self._unexpired(result.items)
+            if unexpired or result.next is None:
                 return unexpired[0] if unexpired else None
-            after, limit = found.next, min(2 * limit, MAX_PAGE)
+            after, limit = result.next, min(2 * limit, MAX_PAGE)
 
     def _check(self, new: NewCheckpoint) -> None:
         check_namespace(new.namespace, path="$.namespace")

@@ -174,10 +174,10 @@ class Context(Struct, frozen=True, kw_only=True):
             SessionNotFoundError: the messages end with their session.
         """
         session = self.access.load(caller, session_id, min_version=min_version)
-        found = self.storage.page(session_id, page)
-        messages = MESSAGES.load(self.payloads, found.items, home=session.home_region)
+        result = self.storage.page(session_id, page)
+        messages = MESSAGES.load(self.payloads, result.items, home=session.home_region)
         self.access.slide_quietly(caller, session)
-        return replace(found, items=messages)
+        return replace(result, items=messages)
 
     def check(self, new: Sequence[NewMessage]) -> None:
         """Check what can be checked before anything is read.

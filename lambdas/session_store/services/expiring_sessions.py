@@ -16,8 +16,8 @@ def pages_expiring(
     for status in sorted(statuses):
         page: PageRequest[ExpiringPosition] = PageRequest(limit=size)
         while True:
-            found = sessions.page_expiring(status, now_ms=now_ms, until=until, page=page)
-            yield found.items
-            if found.next is None:
+            result = sessions.page_expiring(status, now_ms=now_ms, until=until, page=page)
+            yield result.items
+            if result.next is None:
                 break
-            page = replace(page, after=found.next)
+            page = replace(page, after=result.next)

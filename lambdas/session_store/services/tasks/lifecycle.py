@@ -81,8 +81,8 @@ class Tasks(Struct, frozen=True, kw_only=True):
         if wanted.status is not None and not any(wanted.status in STATUSES[kind] for kind in kinds):
             raise InvalidRequestError(f"No {wanted.kind} can be {wanted.status}", path="query status")
         now_ms = self.access.clock.now_ms()
-        found = self.storage.page(caller.tenant, wanted, now_ms=now_ms, page=page)
-        return replace(found, items=_not_lapsed(found.items, now_ms))
+        result = self.storage.page(caller.tenant, wanted, now_ms=now_ms, page=page)
+        return replace(result, items=_not_lapsed(result.items, now_ms))
 
     def open_of(self, session_id: str) -> Sequence[Task]:
         """Read the oldest open tasks of a session, without payloads. The caller was authorized before."""

@@ -90,9 +90,9 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             return begun(fresh, stored, now_ms=now_ms)
 
         claim = apply_step(judge, self.storage.put, None).claim
-        kept = self._extend_session(caller, session, claim)
+        session = self._extend_session(caller, session, claim)
         result = self._result(claim, new, home=session.home_region)
-        self.access.slide_quietly(caller, kept)
+        self.access.slide_quietly(caller, session)
         return result
 
     def _extend_session(self, caller: Caller, session: Session, claim: Claim) -> Session:
@@ -103,10 +103,12 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             SessionClosedError, SessionNotFoundError: it has ended since it was read.
         """
         try:
-            kept = self.access.extend_until(caller, session, until=session_needed_until(claim.lease_until_ms))
+            session = self.access.extend_until(
+                caller, session, until=session_needed_until(claim.lease_until_ms)
+            )
         except ThrottledError as error:
             raise OutcomeUnknownError from error
-        return writable(kept)
+        return writable(session)
 
     def _check(self, new: NewCall) -> None:
         check_call_id(new.tool_call_id)
@@ -169,9 +171,9 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             return extended(stored, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
 
         first = judge(snapshot.claim)
-        kept = self.access.extend_until(
+        session = self.access.extend_until(
             caller, session, until=session_needed_until(first.claim.lease_until_ms)
         )
         claim = apply_step(judge, self.storage.put, snapshot.claim).claim
-        self.access.slide_quietly(caller, kept)
+        self.access.slide_quietly(caller, session)
         return replace(claim, input=None)

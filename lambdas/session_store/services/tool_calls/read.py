@@ -62,6 +62,6 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
             MisdirectedError, SessionNotFoundError
         """
         session = self.access.load(caller, session_id, min_version=min_version)
-        found = self.storage.page(session_id, page)
-        items = RECORDS.load(self.payloads, found.items, home=session.home_region)
-        return self.access.slide_quietly(caller, session), replace(found, items=items)
+        result = self.storage.page(session_id, page)
+        items = RECORDS.load(self.payloads, result.items, home=session.home_region)
+        return self.access.slide_quietly(caller, session), replace(result, items=items)

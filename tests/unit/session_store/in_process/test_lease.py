@@ -1,4 +1,4 @@
-"""A lease is renewed in time, for so long and no longer; who has lost it is told."""
+"""A lease is renewed in time, for a limited time, and its holder learns when it is lost."""
 
 import asyncio
 import threading
@@ -16,7 +16,7 @@ from tests.support.world import SettableClock
 
 
 class Store:
-    """Gives a minute from now, unless it has something else to say."""
+    """Extends by a minute from now, unless it is to raise an error."""
 
     def __init__(self, clock: SettableClock) -> None:
         self.clock = clock
@@ -80,7 +80,7 @@ def test_what_passes_is_tried_again(
     assert not lease.lost
 
 
-def test_a_lease_that_could_not_be_renewed_is_lost_with_its_time_and_tells_why(
+def test_a_lease_that_could_not_be_renewed_is_lost_when_it_expires_with_the_error_as_cause(
     lease: Lease, store: Store, clock: SettableClock
 ) -> None:
     store.says = ThrottledError()
@@ -116,7 +116,7 @@ def test_a_lease_is_not_renewed_for_ever(lease: Lease, store: Store, clock: Sett
 
 
 class Beats:
-    """Extends until it has been asked three times."""
+    """Sets an event at the third renewal."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -1,4 +1,4 @@
-"""Waiting for somebody else's outcome: looked for now and then, for so long and no longer."""
+"""Waiting for the outcome of another attempt: repeated begins, for a limited time."""
 
 import asyncio
 from collections.abc import Callable
@@ -58,7 +58,7 @@ def begun_by_another(steps: ClaimSteps) -> FreeWork:
     return FreeWork(steps)
 
 
-def test_whoever_waits_is_given_the_outcome_that_comes(block: Wait, steps: ClaimSteps) -> None:
+def test_a_waiting_block_gets_the_outcome_of_the_other_attempt(block: Wait, steps: ClaimSteps) -> None:
     other = begun_by_another(steps)
     looked: list[int] = []
 
@@ -81,7 +81,7 @@ def test_a_wait_ends(block: Wait, steps: ClaimSteps) -> None:
     assert sum(slept) == 3
 
 
-def test_nobody_waits_who_was_not_told_to(block: Wait, steps: ClaimSteps) -> None:
+def test_a_block_does_not_wait_by_default(block: Wait, steps: ClaimSteps) -> None:
     begun_by_another(steps)
     slept: list[float] = []
     with pytest.raises(InProgressError):
@@ -89,7 +89,7 @@ def test_nobody_waits_who_was_not_told_to(block: Wait, steps: ClaimSteps) -> Non
     assert slept == []
 
 
-def test_a_wait_ends_when_nobody_knows_any_more(block: Wait, steps: ClaimSteps) -> None:
+def test_a_wait_ends_when_the_outcome_becomes_unknown(block: Wait, steps: ClaimSteps) -> None:
     clock: Any = steps.claims.clock
     begun_by_another(steps)
 
@@ -130,7 +130,7 @@ def test_a_block_is_one_attempt_and_another_block_another(kind: str) -> None:
         mine.complete(1)
 
 
-def test_a_store_waits_and_renews_as_its_block_is_told() -> None:
+def test_a_block_of_the_store_waits_and_renews_as_its_options_say() -> None:
     world = World()
     new = NewClaim(input=1)
     with world.store.claim(ALICE, "k", new, renew_for=10) as work:

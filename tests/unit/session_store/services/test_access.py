@@ -1,4 +1,4 @@
-"""The way to a session: is it there, and is its end due to move."""
+"""Access to a session: who may read it, and when its expiration slides."""
 
 from dataclasses import dataclass
 
@@ -78,7 +78,7 @@ def test_a_due_use_slides_once() -> None:
     assert len(asked(access)) == 1
 
 
-def test_anothers_session_is_not_found_and_slides_nothing() -> None:
+def test_a_foreign_session_is_not_found_and_does_not_slide() -> None:
     session = a_session()
     access = access_to(session, now_ms=DUE * 1000)
     with pytest.raises(SessionNotFoundError):
@@ -144,7 +144,7 @@ def test_an_older_copy_is_an_answer_at_home_only() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Outrun(MemorySessions):
-    """Another has deleted, let expire or slid what is about to slide; or the slide itself fails."""
+    """Storage in which the session was deleted, expired or slid concurrently, or whose slide fails."""
 
     left: Session | None = None
     error: Exception | None = None

@@ -1,4 +1,4 @@
-"""How many living sessions there are."""
+"""The census counts living sessions by status."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def test_each_session_is_counted_by_its_home(world: World, census: Census) -> No
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowSessions(MemorySessions):
-    """Five parts a status, each as long as the clock that it moves says."""
+    """Five parts per status, each of which moves the clock."""
 
     now: list[float]
 
@@ -64,7 +64,7 @@ def slow(world: World, census: Census, *, seconds: float) -> tuple[Census, list[
     return replace(census, sessions=SlowSessions(memory=world.memory, now=now), deadline=deadline), now
 
 
-def test_what_time_runs_out_for_is_not_told_at_all(world: World, census: Census) -> None:
+def test_a_status_that_time_runs_out_for_is_left_out(world: World, census: Census) -> None:
     run, now = slow(world, census, seconds=RESERVE + 12)
     expected = {Status.INITIALIZING: 50, Status.ACTIVE: 50}
     assert run.run() == SessionCounts(living=expected, complete=False)

@@ -1,4 +1,4 @@
-"""Checkpoints: each once for ever, by namespace, and the newest of them."""
+"""Checkpoints: each stored once, by namespace, and the newest of them."""
 
 import secrets
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def add(world: World, session_id: str, data: Any = "data", **new: Any) -> AddedC
 
 
 def an_id(world: World, *, off_ms: int = 0) -> str:
-    """Of now; or of a time beside it, which a minter whose ids rise would not go back to."""
+    """An id of now, or of ``off_ms`` beside it; ids of one minter never go back in time."""
     if off_ms:
         return MessageIds(random_bytes=secrets.token_bytes).mint(world.clock.now + off_ms)
     return world.ids.message_id(world.clock.now)
@@ -263,7 +263,7 @@ def test_data_are_refused_above_what_the_deployment_keeps(*, bucket: bool) -> No
 
 
 @pytest.mark.parametrize("caller", [BOB, STRANGER])
-def test_nobody_else_sees_or_adds_one(world: World, caller: Any) -> None:
+def test_another_caller_can_neither_read_nor_add_one(world: World, caller: Any) -> None:
     session_id = world.open().session_id
     kept = add(world, session_id).checkpoint
     checkpoints = world.store.checkpoints
@@ -325,7 +325,7 @@ def test_every_use_moves_the_window_where_it_is_due(world: World) -> None:
 
 @pytest.mark.parametrize("retain", [-5, 0, 1, SHORTEST_RETENTION - 1, LONGEST_LIFE + 1])
 def test_a_checkpoint_is_kept_for_a_time_that_may_be(world: World, retain: int) -> None:
-    """One that ended sooner than its id is too old to be new could be stored a second time."""
+    """With a shorter retention, an id could be stored again before it is too old for a new one."""
     session_id = world.open().session_id
     with pytest.raises(InvalidRequestError) as refused:
         add(world, session_id, retain_seconds=retain)

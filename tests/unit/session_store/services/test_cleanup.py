@@ -1,4 +1,4 @@
-"""What is done after a session has ended."""
+"""The clean-up after a session has ended."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,9 @@ def around() -> Surroundings:
     return Surroundings()
 
 
-def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, around: Surroundings) -> None:
+def test_everything_of_a_session_is_erased_and_its_end_announced(
+    storage: Storage, around: Surroundings
+) -> None:
     session = left_behind(storage, messages=3, calls=2, checkpoints=2)
     other = left_behind(storage, messages=1)
     for key in (f"{session.session_id}/a", f"{session.session_id}/b", f"{other.session_id}/a"):
@@ -97,7 +99,7 @@ def test_the_summary_stands_behind_the_deletion_in_the_same_second(
     assert [entry.event_name for entry in trail] == ["SessionDeleted", "SessionEnded"]
 
 
-def test_a_message_that_comes_again_changes_nothing_and_is_told_under_the_same_id(
+def test_a_message_delivered_again_changes_nothing_and_is_announced_under_the_same_id(
     storage: Storage, around: Surroundings
 ) -> None:
     session = left_behind(storage, messages=3)
@@ -196,7 +198,7 @@ def test_without_an_endpoint_what_a_session_names_is_reported(storage: Storage, 
 
 @dataclass(frozen=True)
 class Away:
-    """An authorization server that is away for one token."""
+    """An authorization server that does not answer for one token."""
 
     token: str
     tried: list[str]
@@ -234,7 +236,7 @@ class DeafBus:
         raise UndeliveredError("1 of 1 events")
 
 
-def test_an_end_that_could_not_be_told_is_told_by_the_next_delivery(
+def test_an_end_that_could_not_be_announced_is_announced_by_the_next_delivery(
     storage: Storage, around: Surroundings
 ) -> None:
     session = left_behind(storage, messages=2)

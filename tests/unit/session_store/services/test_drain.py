@@ -1,4 +1,4 @@
-"""Sessions that are about to end, moved to closing by an operator."""
+"""The drain moves sessions that end soon to closing."""
 
 import pytest
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from tests.support.samples import ALICE, BOB, OPERATOR, STRANGER
 from tests.support.world import WatchedSessions, World
 
 
-def test_what_ends_soon_is_moved_whoever_owns_it_and_the_operator_is_named(world: World) -> None:
+def test_sessions_of_every_tenant_that_end_soon_are_moved_and_the_operator_is_named(world: World) -> None:
     soon = [
         world.open(idle_timeout=600, caller=ALICE),
         world.open(idle_timeout=900, caller=STRANGER, status=Status.INITIALIZING),
@@ -41,7 +41,7 @@ def test_draining_is_for_operators(world: World) -> None:
 
 
 class StaleIndex(WatchedSessions):
-    """Shows every session as it was some time ago."""
+    """An index that is out of date."""
 
     def page_expiring(
         self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]

@@ -1,4 +1,4 @@
-"""Word of sessions that are about to end."""
+"""Notices of sessions that are about to end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def told(bus: MemoryBus) -> list[str]:
 
 
 @pytest.mark.parametrize("status", Status)
-def test_every_session_but_a_closed_one_is_told_of_once(
+def test_every_session_but_a_closed_one_is_announced_once(
     world: World, watch: ExpiryWatch, bus: MemoryBus, status: Status
 ) -> None:
     session = world.open(status=status, idle_timeout=600, max_lifetime=800)
@@ -50,7 +50,7 @@ def test_every_session_but_a_closed_one_is_told_of_once(
     assert told(bus) == expected
 
 
-def test_a_session_is_told_of_when_its_time_has_come(
+def test_a_session_is_announced_when_its_end_is_near(
     world: World, watch: ExpiryWatch, bus: MemoryBus
 ) -> None:
     session_id = world.open(idle_timeout=901).session_id
@@ -61,7 +61,7 @@ def test_a_session_is_told_of_when_its_time_has_come(
     assert told(bus) == [session_id]
 
 
-def test_a_new_end_is_told_of_anew(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
+def test_a_new_expiration_is_announced_again(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
     session_id = world.open(idle_timeout=600).session_id
     watch.run(request_id="r")
     world.clock.pass_(60)
@@ -79,21 +79,23 @@ def test_a_warning_leaves_the_version_and_names_the_watch(world: World, watch: E
     assert world.stored(session.session_id) == replace(session, warned_ttl=session.ttl, updated_by=author)
 
 
-def test_an_expired_session_is_not_told_of(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
+def test_an_expired_session_is_not_announced(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
     world.open(idle_timeout=10)
     world.clock.pass_(10)
     watch.run(request_id="r")
     assert told(bus) == []
 
 
-def test_each_session_is_told_of_by_its_home(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
+def test_each_session_is_announced_by_its_home_region(
+    world: World, watch: ExpiryWatch, bus: MemoryBus
+) -> None:
     world.open(idle_timeout=600)
     away = replace(watch, home=Home(region="eu-west-1"))
     assert away.run(request_id="r") == WatchResult(warned=0, more=False)
     assert told(bus) == []
 
 
-def test_many_are_told_of_in_requests_that_the_bus_takes(world: World, watch: ExpiryWatch) -> None:
+def test_many_are_announced_in_requests_that_the_bus_accepts(world: World, watch: ExpiryWatch) -> None:
     opened = {world.open(idle_timeout=600).session_id for _ in range(2 * MAX_NOTICES + 3)}
     sizes: list[int] = []
     heard: set[object] = set()
@@ -109,7 +111,7 @@ def test_many_are_told_of_in_requests_that_the_bus_takes(world: World, watch: Ex
     assert heard == opened
 
 
-def test_what_could_not_be_told_is_told_by_the_next_run(
+def test_what_could_not_be_announced_is_announced_by_the_next_run(
     world: World, watch: ExpiryWatch, bus: MemoryBus
 ) -> None:
     session_id = world.open(idle_timeout=600).session_id

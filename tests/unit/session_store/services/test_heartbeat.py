@@ -1,4 +1,4 @@
-"""A sign of life of each region."""
+"""The heartbeat of each region."""
 
 from session_store.deadline import Deadline
 from session_store.domain.heartbeat import Heartbeat
@@ -19,7 +19,7 @@ def a_heart(world: World, region: str) -> HeartbeatWriter:
     )
 
 
-def test_a_beat_is_kept_for_its_region_and_says_who_wrote_it(world: World) -> None:
+def test_a_heartbeat_is_stored_for_its_region_with_its_author(world: World) -> None:
     a_heart(world, "us-east-1").beat(request_id="first")
     a_heart(world, "eu-west-1").beat(request_id="second")
     assert world.memory.heartbeats == {

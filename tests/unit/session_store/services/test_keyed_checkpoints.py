@@ -1,4 +1,4 @@
-"""A checkpoint under an idempotency key: once, and answered as it was the first time."""
+"""A checkpoint under an idempotency key is added once, and replays get the first answer."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Running calls whose input or outcome lies in the bucket: answered whole, or refused where there is none."""
+"""Calls whose input or outcome is in the bucket are answered whole, and refused without a bucket."""
 
 from decimal import Decimal
 from typing import Any
@@ -30,7 +30,7 @@ FOUND = CallOutcome(status=ClaimStatus.COMPLETED, output=[1, *LARGE])
 
 
 class Call:
-    """One in a session of Alice's."""
+    """A call in a session of Alice's."""
 
     def __init__(self, world: World, **session: Any) -> None:
         self.world = world
@@ -109,7 +109,7 @@ def test_a_settled_large_call_is_answered_whole_after_the_session(call: Call, ho
     assert call.begin().record == done.record
 
 
-def test_a_call_of_which_nobody_knows_is_reconciled_with_its_large_input(call: Call) -> None:
+def test_a_call_of_unknown_outcome_is_reconciled_with_its_large_input(call: Call) -> None:
     call.begin()
     call.world.clock.pass_(120)
     id_ = call.session.session_id

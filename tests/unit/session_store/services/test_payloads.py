@@ -1,4 +1,4 @@
-"""Large payloads: in the bucket before the item that refers to them, and read back exactly or not at all."""
+"""Large payloads are in the bucket before their item, and are read back exactly or not at all."""
 
 import threading
 from collections.abc import Mapping
@@ -236,7 +236,7 @@ def test_nothing_of_a_session_that_has_expired_is_served(world: World) -> None:
 
 
 class Bucket:
-    """Has one text for every key, and counts how many are asked for at once; takes none."""
+    """Returns one text for every key, counts concurrent reads, and refuses writes."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""Only a call that succeeds is a use: one that is refused moves no end."""
+"""A request that is refused does not slide the session."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +41,7 @@ def a_call(**changes: Any) -> RecordedCall:
 
 
 class Used:
-    """A session with a message and a call, whose window is due to move."""
+    """A session with a message and a call, due to slide."""
 
     def __init__(self, world: World, *, status: Status = Status.ACTIVE) -> None:
         self.world = world

@@ -1,4 +1,4 @@
-"""A range goes to the consumer in its order, in batches that an invocation can carry."""
+"""A range goes to the consumer in order, in batches that fit into an invocation."""
 
 from dataclasses import replace
 

@@ -73,7 +73,9 @@ def consume(consumer: StreamConsumer, record: Mapping[str, Any]) -> None:
     consumer.consume(decoded(record))
 
 
-def test_a_change_is_audited_with_who_what_and_when(consumer: StreamConsumer, memory: Memory) -> None:
+def test_a_change_is_audited_with_its_author_difference_and_time(
+    consumer: StreamConsumer, memory: Memory
+) -> None:
     session = a_session(state={"n": 1})
     after = replace(session, version=2, state={"n": 2}, updated_by=Author(principal="p", request_id="r"))
     record = a_record(old=image_of(session), new=image_of(after))
@@ -114,7 +116,7 @@ def test_children_are_audited_as_they_come(consumer: StreamConsumer, memory: Mem
 
 
 @pytest.mark.parametrize("stored", ["secret plan", StoredPayload(size=400_000, sha256="a" * 64)])
-def test_a_checkpoint_is_audited_and_its_data_told_by_size_and_hash(
+def test_a_checkpoint_is_audited_with_size_and_hash_of_its_data(
     consumer: StreamConsumer, memory: Memory, stored: Any
 ) -> None:
     session = a_session()
@@ -178,7 +180,7 @@ def test_a_task_is_audited_as_it_goes_and_its_payloads_are_not_shown(
         ({"type": "User", "principalId": "x"}, NOW_SECONDS + 1, EndReason.DELETED, "SessionRemoved", None),
     ],
 )
-def test_expiry_is_told_from_deletion(
+def test_expiry_is_distinguished_from_deletion(
     consumer: StreamConsumer,
     memory: Memory,
     sent: Sent,
@@ -242,13 +244,13 @@ def test_an_item_of_an_unknown_kind_is_unreadable(
     assert memory.changes == {}
 
 
-def test_an_owner_is_who_the_session_names(consumer: StreamConsumer, sent: Sent) -> None:
+def test_the_owner_of_an_ended_session_is_that_of_its_item(consumer: StreamConsumer, sent: Sent) -> None:
     owner = Owner(tenant="t", subject="s")
     consume(consumer, a_record(old=image_of(a_session(owner=owner)), identity=SERVICE))
     assert sent.ends[0].owner == owner
 
 
-def test_the_claim_of_a_key_is_told_by_its_sessions_change_and_not_by_itself(
+def test_the_claim_of_a_key_is_not_audited_by_itself(
     consumer: StreamConsumer, memory: Memory, sent: Sent
 ) -> None:
     image = key_claim_item(a_key_claim())
@@ -257,7 +259,7 @@ def test_the_claim_of_a_key_is_told_by_its_sessions_change_and_not_by_itself(
     assert (memory.changes, sent.ends) == ({}, [])
 
 
-def test_a_free_claim_is_told_and_its_expiry_is_not(
+def test_a_free_claim_is_audited_and_its_expiry_is_not(
     consumer: StreamConsumer, memory: Memory, sent: Sent
 ) -> None:
     claim = a_free_claim()

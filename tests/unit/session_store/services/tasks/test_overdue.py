@@ -1,4 +1,4 @@
-"""Tasks that nobody came for."""
+"""Tasks that lapse: past their deadline, or with the last lease expired."""
 
 import pytest
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ def overdue(world: World, tasks: MemoryTasks) -> OverdueTasks:
 
 
 def dead_one() -> Task:
-    """In its last attempt, whose lease is just over by every clock."""
+    """A task in its last attempt, whose lease has just expired by every clock."""
     at = NOW_MS - 60_000 - SKEW_MARGIN_MS
     return took(a_task(attempts=MAX_ATTEMPTS - 1, next_at=at), at=at).claim
 
@@ -49,8 +49,8 @@ def test_what_has_come_to_its_end_is_ended_once(
     assert [kept[task.task_id] for task in (early, alive, elsewhere)] == [early, alive, elsewhere]
 
 
-def test_what_somebody_was_faster_with_is_left_to_them(world: World, tasks: MemoryTasks) -> None:
-    """The index says that it is overdue; it is decided by the time it is come to."""
+def test_a_task_that_was_written_concurrently_is_left_alone(world: World, tasks: MemoryTasks) -> None:
+    """The index lists the approval as overdue, but it is decided before it is written."""
     dead = dead_one()
     tasks.create(dead)
 

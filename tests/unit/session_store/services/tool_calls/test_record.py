@@ -1,4 +1,4 @@
-"""A finished tool call is recorded once per call id, whatever becomes of its session."""
+"""A finished tool call is recorded once per call id, whatever happens to its session."""
 
 from decimal import Decimal
 from typing import Any
@@ -142,7 +142,7 @@ def test_a_new_call_is_refused_after_the_end(world: World, how: str, error: type
 
 @pytest.mark.parametrize("caller", [BOB, STRANGER])
 @EVERY_END
-def test_anothers_call_is_not_there(world: World, how: str, caller: Any) -> None:
+def test_a_foreign_call_is_not_found(world: World, how: str, caller: Any) -> None:
     session = world.open()
     record(world, session, a_call())
     end(world, session, how)
@@ -155,7 +155,7 @@ def test_anothers_call_is_not_there(world: World, how: str, caller: Any) -> None
         world.store.tool_calls.history(caller, session.session_id, PAGE)
 
 
-def test_a_call_in_progress_is_told_as_such(world: World) -> None:
+def test_a_call_in_progress_is_refused_as_such(world: World) -> None:
     session = world.open()
     record(world, session, a_call())
     ((key, claim),) = world.memory.claims.items()
