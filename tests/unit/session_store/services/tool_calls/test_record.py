@@ -183,15 +183,6 @@ def test_calls_are_recorded_at_home_only(world: World) -> None:
     assert world.memory.claims == {}
 
 
-@pytest.mark.parametrize("tool_call_id", ["a", "a#b", "a%23b", "x" * 41, "x" * 200, "x" * 256])
-def test_a_call_id_is_found_again_and_no_other_with_it(world: World, tool_call_id: str) -> None:
-    session = world.open()
-    record(world, session, a_call("a" + "x" * 36))
-    kept = record(world, session, a_call(tool_call_id)).record
-    assert world.store.tool_calls.get(ALICE, session.session_id, tool_call_id) == kept
-    assert world.store.tool_calls.history(ALICE, world.open().session_id, PAGE)[1].items == ()
-
-
 @pytest.mark.parametrize(
     ("call", "path"),
     [
@@ -222,18 +213,3 @@ def test_without_a_bucket_input_and_outcome_together_fit_in_an_item() -> None:
         with pytest.raises(PayloadTooLargeError) as refused:
             record(world, session, a_call("c3", **{part: "x" * INLINE_LIMIT}))
         assert refused.value.facts["path"] == f"$.{part}"
-
-
-def test_history_shows_the_session_and_its_calls_in_time_order(world: World) -> None:
-    session = world.open()
-    for number, began in enumerate([300, 100, 200]):
-        record(world, session, a_call(f"c{number}", started_at=NOW_MS + began))
-    seen, page = world.store.tool_calls.history(ALICE, session.session_id, PageRequest(limit=2))
-    assert seen == session
-    assert [kept.tool_call_id for kept in page.items] == ["c1", "c2"]
-    rest_of_it = PageRequest(limit=2, after=page.next)
-    _, rest = world.store.tool_calls.history(ALICE, session.session_id, rest_of_it)
-    assert [kept.tool_call_id for kept in rest.items] == ["c0"]
-    assert rest.next is None
-    with pytest.raises(NotFoundError):
-        world.store.tool_calls.get(ALICE, session.session_id, "c9")
