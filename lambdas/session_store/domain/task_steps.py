@@ -65,7 +65,9 @@ def completed(
         author=author,
         now_ms=now_ms,
     )
-    return step if step.guard is None else _over(step, now_ms, result=result, error=None)
+    if step.replayed:
+        return step
+    return replace(step, claim=_ended(replace(step.claim, result=result, error=None), now_ms))
 
 
 def failed(
@@ -86,10 +88,10 @@ def failed(
     last = task is not None and task.attempts >= MAX_ATTEMPTS
     status = TaskStatus.FAILED if last else TaskStatus.PENDING
     step = settled(task, fence=fence, status=status, outcome_hash=outcome_hash, author=author, now_ms=now_ms)
-    if step.guard is None:
+    if step.replayed:
         return step
     if last:
-        return _over(step, now_ms, error=error)
+        return replace(step, claim=_ended(replace(step.claim, error=error), now_ms))
     pause = back_off(step.claim.attempts) if retry_in is None else retry_in
     again = replace(step.claim, error=error, next_at=now_ms + pause * MILLIS)
     return replace(step, claim=again)
@@ -106,7 +108,7 @@ def cancelled(task: Task, *, author: Author, now_ms: int) -> Step[Task]:
             from_status=task.status, to=TaskStatus.CANCELLED, what=f"This {task.kind}"
         )
     step = overruled(task, status=TaskStatus.CANCELLED, outcome_hash="", author=author, now_ms=now_ms)
-    return _over(step, now_ms)
+    return replace(step, claim=_ended(step.claim, now_ms))
 
 
 def decided(
@@ -130,7 +132,8 @@ def decided(
         status = task.status if task.is_settled else TaskStatus.EXPIRED
         raise AlreadyDecidedError(status=status)
     step = overruled(task, status=decision, outcome_hash="", author=author, now_ms=now_ms)
-    return _over(step, now_ms, decided_by=decided_by, comment=comment)
+    with_decision = replace(step.claim, decided_by=decided_by, comment=comment)
+    return replace(step, claim=_ended(with_decision, now_ms))
 
 
 def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
@@ -140,11 +143,12 @@ def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
         return None
     approval = task.kind is TaskKind.APPROVAL
     status = TaskStatus.EXPIRED if approval else TaskStatus.FAILED
-    step = _over(overruled(task, status=status, outcome_hash="", author=author, now_ms=at), at)
+    step = overruled(task, status=status, outcome_hash="", author=author, now_ms=at)
+    ended = _ended(step.claim, at)
     if approval:
-        return step
+        return replace(step, claim=ended)
     reason = Lapse.LEASE if task.attempts >= MAX_ATTEMPTS else Lapse.DEADLINE
-    return replace(step, claim=replace(step.claim, error={"reason": reason.value}))
+    return replace(step, claim=replace(ended, error={"reason": reason.value}))
 
 
 def by_now(task: Task, now_ms: int) -> Task:
@@ -153,8 +157,6 @@ def by_now(task: Task, now_ms: int) -> Task:
     return task if step is None else step.claim
 
 
-def _over(step: Step[Task], now_ms: int, **told: JsonValue) -> Step[Task]:
-    """From now on it is kept for as long as it was to be."""
-    task = step.claim
-    over = replace(task, **told, next_at=now_ms, ended_at=now_ms, ttl=seconds(now_ms) + task.retain)
-    return replace(step, claim=over)
+def _ended(task: Task, now_ms: int) -> Task:
+    """The task as it ends, retained from now on for as long as it asked."""
+    return replace(task, next_at=now_ms, ended_at=now_ms, ttl=seconds(now_ms) + task.retain)
