@@ -1,5 +1,7 @@
 """Tasks that lapse: past their deadline, or with the last lease expired."""
 
+from collections.abc import Iterator, Sequence
+
 import pytest
 from msgspec.structs import replace
 
@@ -50,7 +52,7 @@ def test_what_has_come_to_its_end_is_ended_once(
 
 
 def test_a_task_that_was_written_concurrently_is_left_alone(world: World, tasks: MemoryTasks) -> None:
-    """The index lists the approval as overdue, but it is decided before it is written."""
+    """It is completed after the run has read it, and before the run writes its end."""
     dead = dead_one()
     tasks.create(dead)
 
@@ -63,6 +65,21 @@ def test_a_task_that_was_written_concurrently_is_left_alone(world: World, tasks:
     slow = OverdueTasks(access=late, deadline=Deadline())
     assert slow.run(request_id="r") == OverdueResult(ended=0, more=False)
     assert world.memory.tasks[dead.task_id].status is TaskStatus.COMPLETED
+
+
+def test_a_task_that_the_index_lists_too_long_is_not_ended(world: World, tasks: MemoryTasks) -> None:
+    task = a_task()
+    tasks.create(task)
+
+    class Outdated(MemoryTasks):
+        def overdue(self, *, region: str, now_ms: int) -> Iterator[Sequence[str]]:
+            del region, now_ms
+            yield [task.task_id]
+
+    access = replace(world.store.tasks.access, storage=Outdated(memory=world.memory))
+    run = OverdueTasks(access=access, deadline=Deadline()).run(request_id="r")
+    assert run == OverdueResult(ended=0, more=False)
+    assert world.memory.tasks[task.task_id] == task
 
 
 def test_a_run_ends_no_more_than_so_many_and_the_next_goes_on(
