@@ -10,6 +10,7 @@ from session_store.domain.page import PageRequest
 from session_store.domain.task import Task, TaskKind, TaskStatus
 from session_store.domain.task_writes import TaskFilter
 from session_store.ports import Storage
+from session_store.services.home import Home
 from session_store.services.tasks.new_tasks import NewTask
 from session_store.services.tasks.overdue import OverdueTasks
 from session_store.services.tool_calls.requests import SessionChange
@@ -185,6 +186,6 @@ def test_a_run_with_nothing_overdue_is_a_query_of_each_shard(
     on_dynamodb: Storage, store: Store, spending: Spending, tables: Settings
 ) -> None:
     region = "region-where-nothing-is"
-    access = replace(store.tasks.access, storage=on_dynamodb.tasks, region=region)
+    access = replace(store.tasks.access, storage=on_dynamodb.tasks, home=Home(region=region))
     OverdueTasks(access=access, deadline=store.deadline).run(request_id="r")
     assert (spending.calls, spending.write_units) == ({"Query": tables.status_shards}, 0)
