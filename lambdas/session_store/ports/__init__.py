@@ -16,7 +16,7 @@ from session_store.ports.claims import (
     Refused,
     ToolCallStorage,
 )
-from session_store.ports.ends import (
+from session_store.ports.cleanup import (
     CleanupQueue,
     EventBus,
     Revoker,

@@ -23,7 +23,7 @@ class SessionStorage(Protocol):
         ...
 
     def read(self, session_id: str) -> Session | None:
-        """Read the session consistently, whoever owns it, expired or not."""
+        """Read the session consistently, of any owner, expired or not."""
         ...
 
     def write(self, write: SessionWrite) -> Session:

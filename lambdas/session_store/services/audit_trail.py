@@ -43,7 +43,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
         """Read the whole trail of any tenant's session, the oldest first, even after its end.
 
         Raises:
-            ForbiddenError: the caller is no operator.
+            ForbiddenError: the caller is not an operator.
         """
         check_operator(caller)
         return self._entries(session_pk(check_session_id(session_id)))
@@ -52,7 +52,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
         """Read the whole trail of any tenant's task, as ``whole``.
 
         Raises:
-            ForbiddenError: the caller is no operator.
+            ForbiddenError: the caller is not an operator.
         """
         check_operator(caller)
         return self._entries(task_pk(check_task_id(task_id)))

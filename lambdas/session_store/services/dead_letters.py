@@ -48,7 +48,7 @@ class DeadLetters(Struct, frozen=True, kw_only=True):
         """List up to ``limit`` letters of each queue, all of which stay there, and count the quarantine.
 
         Raises:
-            ForbiddenError: the caller is no operator.
+            ForbiddenError: the caller is not an operator.
         """
         check_operator(caller)
         views = tuple(self._view(name, limit=limit) for name in QueueName)
@@ -78,7 +78,7 @@ class DeadLetters(Struct, frozen=True, kw_only=True):
         are idempotent.
 
         Raises:
-            ForbiddenError: the caller is no operator.
+            ForbiddenError: the caller is not an operator.
         """
         check_operator(caller)
         redriven: list[Redriven] = []

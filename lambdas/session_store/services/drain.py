@@ -44,7 +44,7 @@ class Drain(Struct, frozen=True, kw_only=True):
         Moved sessions leave the list, so another call continues with the rest.
 
         Raises:
-            ForbiddenError: the caller is no operator.
+            ForbiddenError: the caller is not an operator.
         """
         check_operator(caller)
         now_ms = self.clock.now_ms()

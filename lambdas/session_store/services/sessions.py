@@ -154,7 +154,7 @@ class Sessions(Struct, frozen=True, kw_only=True):
         """List sessions of every tenant that end within ``within`` seconds, soonest first.
 
         Raises:
-            ForbiddenError: the caller is no operator.
+            ForbiddenError: the caller is not an operator.
         """
         check_operator(caller)
         now_ms = self.clock.now_ms()

@@ -28,7 +28,7 @@ class Approvals(Struct, frozen=True, kw_only=True):
     ) -> Step[Task]:
         """Decide an approval, with an audit event in the same transaction.
 
-        The same decision again is a replay and succeeds, whoever made it first.
+        The same decision again is a replay and succeeds, even by another approver.
 
         Raises:
             ForbiddenError: the caller is not an approver, has no subject, or requested the approval.

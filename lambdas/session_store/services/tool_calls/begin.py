@@ -29,7 +29,7 @@ from session_store.services.claim_requests import check_begin, check_lease
 from session_store.services.claim_stepping import apply_step
 from session_store.services.payload_parts import CLAIMS, RECORDS
 from session_store.services.payloads import OUTCOME_ROOM, Payloads
-from session_store.services.tool_calls.replay import check_input, read_settled_record, settled_before_end
+from session_store.services.tool_calls.replay import check_input, read_settled_claim, read_settled_record
 
 
 class NewCall(Struct, frozen=True, kw_only=True):
@@ -81,7 +81,7 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         try:
             session = self.access.load_writable(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
-            claim = settled_before_end(self.storage, caller, session_id, new, ended=error)
+            claim = read_settled_claim(self.storage, caller, session_id, new, ended=error)
             return self._result(claim, new, home=self.payloads.home.region)
         now_ms = self.clock.now_ms()
         (fresh,) = CLAIMS.store(self.payloads, [self._claim(caller, session, new, now_ms)])

@@ -29,7 +29,7 @@ from session_store.services.audit_events import AuditEvents
 from session_store.services.claim_stepping import MAX_CONFLICT_ATTEMPTS
 from session_store.services.payload_parts import RECORDS
 from session_store.services.payloads import Payloads
-from session_store.services.tool_calls.replay import check_input, read_settled_record, settled_before_end
+from session_store.services.tool_calls.replay import check_input, read_settled_claim, read_settled_record
 
 
 class RecordedCall(Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ class RecordedCalls(Struct, frozen=True, kw_only=True):
         try:
             session = self.access.load_writable(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
-            claim = settled_before_end(self.storage, caller, session_id, call, ended=error)
+            claim = read_settled_claim(self.storage, caller, session_id, call, ended=error)
             return self._replayed(claim, call)
         now_ms = self.clock.now_ms()
         _check_start(call, now_ms)

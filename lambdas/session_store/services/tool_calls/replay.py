@@ -30,7 +30,7 @@ class CallRequest(Protocol):
         ...
 
 
-def settled_before_end(
+def read_settled_claim(
     storage: ToolCallStorage,
     caller: Caller,
     session_id: str,
@@ -72,7 +72,7 @@ def read_settled_record(storage: ToolCallStorage, claim: Claim) -> ToolCallRecor
     """Read the record of a settled call.
 
     Raises:
-        NotFoundError: it was erased with its session; the claim will be, too.
+        NotFoundError: it was erased with its session, and the claim is about to be.
     """
     record = storage.read_record(claim)
     if record is None:
