@@ -30,7 +30,7 @@ from session_store.domain.state_operations import StateOperations
 from session_store.schema import Attribute, session_pk
 from session_store.services.context import NewMessage
 from session_store.services.new_sessions import NewSession
-from session_store.services.tool_calls.record import FinishedCall
+from session_store.services.tool_calls.record import RecordedCall
 from session_store.settings import read_settings
 from session_store.store import Store
 
@@ -92,7 +92,7 @@ def _live(store: Store, *, sessions: int) -> None:
     new = NewSession(
         idle_timeout=3600, max_lifetime=86_400, state={"step": 0}, protocol={}, credential_refs=()
     )
-    call = FinishedCall(
+    call = RecordedCall(
         tool_call_id="call",
         tool_name="search",
         input={"q": "x"},
@@ -107,7 +107,7 @@ def _live(store: Store, *, sessions: int) -> None:
         for step in (1, 2):
             store.sessions.change_state(CALLER, session_id, StateOperations(set={"step": step}))
         store.context.append(CALLER, session_id, [NewMessage(content="x" * 1000) for _ in range(4)])
-        store.tool_calls.record(CALLER, session_id, call)
+        store.recorded_calls.record(CALLER, session_id, call)
 
 
 def _batches(emulator: Emulator, deployed: Deployed, folder: Path) -> Sequence[Mapping[str, Any]]:

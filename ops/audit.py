@@ -14,7 +14,7 @@ import msgspec
 from ops.deployed import OPERATOR, REFUSALS, environment, location_options
 from session_api.audit_answers import audit_answer
 from session_store.bootstrap import open_store
-from session_store.services.stream_consumer import AuditTrail
+from session_store.services.audit_trail import AuditTrail
 from session_store.settings import read_settings
 
 

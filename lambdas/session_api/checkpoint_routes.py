@@ -58,10 +58,10 @@ def add_checkpoint(request: Request[AddCheckpoint]) -> Reply:
         added = request.store.keyed_checkpoints.add(caller, session_id, new, key=request.key)
     return Reply(
         value=checkpoint_answer(added.checkpoint),
-        status=201 if added.created or added.by_key else 200,
+        status=201 if added.by_key or not added.replayed else 200,
         headers=replay_header(replayed=added.by_key),
-        performed=int(added.created),
-        replayed=int(not added.created),
+        performed=int(not added.replayed),
+        replayed=int(added.replayed),
     )
 
 

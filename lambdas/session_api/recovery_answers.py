@@ -4,7 +4,7 @@ from session_api.answers import Answer
 from session_api.checkpoint_answers import CheckpointAnswer, checkpoint_answer
 from session_api.running_call_answers import OpenCall, open_call_answer
 from session_api.task_answers import OpenTask, open_task_answer
-from session_store.services.recovery import Found
+from session_store.services.recovery import RecoveryView
 
 
 class RecoveryAnswer(Answer, frozen=True):
@@ -23,7 +23,7 @@ class RecoveryAnswer(Answer, frozen=True):
     """The newest checkpoint of the namespace; null where there is none."""
 
 
-def recovery_answer(found: Found) -> RecoveryAnswer:
+def recovery_answer(found: RecoveryView) -> RecoveryAnswer:
     newest = found.checkpoint
     return RecoveryAnswer(
         in_flight=[open_call_answer(claim) for claim in found.in_flight],

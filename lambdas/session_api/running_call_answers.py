@@ -8,8 +8,8 @@ from session_store.domain import tool_call
 from session_store.domain.session import Session
 from session_store.domain.times import iso
 from session_store.domain.tool_call import Claim
-from session_store.services.tool_calls.begin import Begun
-from session_store.services.tool_calls.finish import Finished
+from session_store.services.tool_calls.begin import BeginResult
+from session_store.services.tool_calls.finish import FinishResult
 
 
 class BegunToolCall(ToolCallAnswer, frozen=True):
@@ -64,12 +64,12 @@ class OpenCall(Answer, frozen=True):
     """Whether the call may be run again if its lease expires without an outcome."""
 
 
-def begun_answer(begun: Begun) -> BegunToolCall:
+def begun_answer(begun: BeginResult) -> BegunToolCall:
     fields = tool_call_fields(begun.record or begun.claim)
     return BegunToolCall(**fields, downstream_token=tool_call.downstream_token(begun.claim))
 
 
-def finished_answer(finished: Finished) -> FinishedToolCall:
+def finished_answer(finished: FinishResult) -> FinishedToolCall:
     fields = tool_call_fields(finished.record or finished.claim)
     return FinishedToolCall(**fields, session=_session_version(finished.session), tasks=list(finished.tasks))
 

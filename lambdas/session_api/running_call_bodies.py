@@ -14,7 +14,7 @@ from session_store.domain.claim import ClaimStatus
 from session_store.domain.message import MAX_BATCH
 from session_store.domain.session import Status
 from session_store.services.tool_calls.begin import NewCall
-from session_store.services.tool_calls.requests import Outcome, SessionChange
+from session_store.services.tool_calls.requests import CallOutcome, SessionChange
 
 
 class BeginToolCall(Body, frozen=True):
@@ -78,8 +78,8 @@ class CompleteToolCall(Body, frozen=True):
     expected_version: Annotated[int, msgspec.Meta(ge=1, le=2**53)] | None = None
     """The version that the session must have; absent: any."""
 
-    def outcome(self) -> Outcome:
-        return Outcome(status=ClaimStatus.COMPLETED, output=self.output, duration_ms=self.duration_ms)
+    def outcome(self) -> CallOutcome:
+        return CallOutcome(status=ClaimStatus.COMPLETED, output=self.output, duration_ms=self.duration_ms)
 
     def change(self) -> SessionChange:
         return SessionChange(
@@ -103,11 +103,11 @@ class FailToolCall(Body, frozen=True):
     duration_ms: DurationMs | None = None
     """Milliseconds that the call took; absent: as long as the attempt lasted."""
 
-    def outcome(self) -> Outcome:
-        return Outcome(status=ClaimStatus.FAILED, error=self.error, duration_ms=self.duration_ms)
+    def outcome(self) -> CallOutcome:
+        return CallOutcome(status=ClaimStatus.FAILED, error=self.error, duration_ms=self.duration_ms)
 
 
-def reconciled_call(body: Reconcile) -> Outcome | None:
+def reconciled_call(body: Reconcile) -> CallOutcome | None:
     """The outcome that a reconciliation gives a call; None where it may be begun again."""
     status = body.status()
-    return None if status is None else Outcome(status=status, output=body.output, error=body.error)
+    return None if status is None else CallOutcome(status=status, output=body.output, error=body.error)

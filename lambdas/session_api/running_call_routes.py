@@ -17,7 +17,7 @@ from session_api.running_call_answers import (
 )
 from session_api.running_call_bodies import BeginToolCall, CompleteToolCall, FailToolCall, reconciled_call
 from session_store.metric_names import Metric
-from session_store.services.tool_calls.finish import Finished
+from session_store.services.tool_calls.finish import FinishResult
 
 CALL_PROBLEMS: Final = (
     problems.SESSION_NOT_FOUND,
@@ -96,7 +96,7 @@ def complete_tool_call(request: Request[CompleteToolCall]) -> Reply:
     """
     body = request.body
     return _finished_reply(
-        request.store.finished_calls.complete(
+        request.store.finished_calls.finish(
             request.caller,
             request.session_id,
             request.path["toolCallId"],
@@ -122,7 +122,7 @@ def fail_tool_call(request: Request[FailToolCall]) -> Reply:
     the same id. The same body again is a success.
     """
     return _finished_reply(
-        request.store.finished_calls.complete(
+        request.store.finished_calls.finish(
             request.caller,
             request.session_id,
             request.path["toolCallId"],
@@ -182,11 +182,11 @@ def reconcile_tool_call(request: Request[Reconcile]) -> Reply:
     )
 
 
-def _finished_reply(finished: Finished) -> Reply:
+def _finished_reply(finished: FinishResult) -> Reply:
     recorded = finished.record is not None
     return Reply(
         value=finished_answer(finished),
-        performed=int(finished.done and recorded),
-        replayed=int(recorded and not finished.done),
+        performed=int(recorded and not finished.replayed),
+        replayed=int(recorded and finished.replayed),
         also_performed={Metric.MESSAGES_APPENDED: finished.appended} if finished.appended else {},
     )

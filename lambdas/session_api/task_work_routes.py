@@ -90,8 +90,8 @@ def complete_task(request: Request[CompleteTask]) -> Reply:
     )
     return Reply(
         value=completed_answer(completed),
-        performed=int(completed.done),
-        replayed=int(not completed.done),
+        performed=int(not completed.replayed),
+        replayed=int(completed.replayed),
     )
 
 

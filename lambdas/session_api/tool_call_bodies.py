@@ -6,7 +6,7 @@ import msgspec
 
 from session_api.bodies import Body, parse_time
 from session_store.domain.tool_call import MAX_DURATION_MS
-from session_store.services.tool_calls.record import FinishedCall
+from session_store.services.tool_calls.record import RecordedCall
 
 DurationMs = Annotated[int, msgspec.Meta(ge=0, le=MAX_DURATION_MS)]
 
@@ -32,8 +32,8 @@ class RecordToolCall(Body, frozen=True):
     started_at: str | None = None
     """When the call began, ISO 8601 with a time zone; absent: `durationMs` ago."""
 
-    def to_domain(self, tool_call_id: str) -> FinishedCall:
-        return FinishedCall(
+    def to_domain(self, tool_call_id: str) -> RecordedCall:
+        return RecordedCall(
             tool_call_id=tool_call_id,
             tool_name=self.tool_name,
             input=self.input,

@@ -44,12 +44,12 @@ def record_tool_call(request: Request[RecordToolCall]) -> Reply:
     `outcome-unknown`: the call was begun under a lease and is not settled.
     """
     call = request.body.to_domain(request.path["toolCallId"])
-    recorded = request.store.tool_calls.record(request.caller, request.session_id, call)
+    recorded = request.store.recorded_calls.record(request.caller, request.session_id, call)
     return Reply(
         value=tool_call_answer(recorded.record),
-        status=201 if recorded.created else 200,
-        performed=int(recorded.created),
-        replayed=int(not recorded.created),
+        status=200 if recorded.replayed else 201,
+        performed=int(not recorded.replayed),
+        replayed=int(recorded.replayed),
     )
 
 

@@ -1,6 +1,6 @@
-"""The composition root of the functions behind the API: use cases on their adapters.
+"""Where the functions behind the API meet their adapters.
 
-It is separate from ``bootstrap``, so that a cold start of the API loads none of it.
+Apart from ``bootstrap``, so that a request's cold start loads none of it.
 """
 
 from typing import Any
@@ -19,7 +19,8 @@ from session_store.schema import PAYLOADS
 from session_store.services.census import Census
 from session_store.services.cleanup import Cleanup
 from session_store.services.expiry_watch import ExpiryWatch
-from session_store.services.heartbeat import Heart
+from session_store.services.heartbeat import HeartbeatWriter
+from session_store.services.home import Home
 from session_store.services.revocation import Revocations
 from session_store.services.stream_consumer import StreamConsumer
 from session_store.services.tasks.access import TaskAccess
@@ -43,7 +44,7 @@ from session_store.system import RandomIds, SystemClock
 
 
 def open_stream_consumer(settings: Settings, stream: StreamSettings) -> tuple[StreamConsumer, Quarantine]:
-    """Open the stream consumer, and the quarantine for records in no known form."""
+    """What the consumer of the stream does with a record, and where it puts one that nobody understands."""
     audit = Client(dynamodb=dynamodb_client(region=settings.region), table=settings.audit_table)
     consumer = StreamConsumer(
         storage=AuditTable(client=audit),
@@ -71,7 +72,7 @@ def cleanup_on(
     payloads: PayloadStorage | None = None,
     deadline: Deadline | None = None,
 ) -> Cleanup:
-    """The clean-up of ended sessions on a given storage."""
+    """What is done after a session's end, on a storage."""
     endpoint = cleanup.revocation_endpoint
     client = cleanup.revocation_client_secret
     revoker = (
@@ -91,7 +92,7 @@ def cleanup_on(
 
 
 def open_cleanup(settings: Settings, cleanup: CleanupSettings) -> Cleanup:
-    """Open the clean-up on AWS."""
+    """The clean-up as its function uses it."""
 
     def client(service: str) -> Any:  # noqa: ANN401 - as aws_client
         return aws_client(service, region=settings.region)
@@ -110,7 +111,7 @@ def open_cleanup(settings: Settings, cleanup: CleanupSettings) -> Cleanup:
 
 
 def open_census(settings: Settings) -> Census:
-    """Open the session census on DynamoDB."""
+    """The census as its function uses it."""
     deadline = Deadline()
     client = dynamodb_client(region=settings.region)
     return Census(
@@ -122,27 +123,28 @@ def open_census(settings: Settings) -> Census:
 
 
 def open_expiry_watch(settings: Settings, watch: WatchSettings) -> tuple[ExpiryWatch, OverdueTasks]:
-    """Open the expiry watch and the overdue tasks, with one deadline for both."""
+    """The watch over what ends as its function uses it; both have one deadline."""
     deadline, clock = Deadline(), SystemClock()
+    home = Home(region=settings.region)
     storage = dynamodb_storage(settings, dynamodb_client(region=settings.region), deadline)
     sessions = ExpiryWatch(
         sessions=storage.sessions,
         bus=EventBridgeBus(events=aws_client("events", region=settings.region), name=watch.event_bus),
         clock=clock,
         deadline=deadline,
-        region=settings.region,
+        home=home,
         within=watch.within,
     )
-    access = TaskAccess(storage=storage.tasks, clock=clock, ids=RandomIds(), region=settings.region)
+    access = TaskAccess(storage=storage.tasks, clock=clock, ids=RandomIds(), home=home)
     tasks = OverdueTasks(access=access, deadline=deadline)
     return sessions, tasks
 
 
-def open_heart(settings: Settings) -> Heart:
-    """Open the heartbeat on DynamoDB."""
+def open_heart(settings: Settings) -> HeartbeatWriter:
+    """The heartbeat as its function uses it."""
     deadline = Deadline()
     client = dynamodb_client(region=settings.region)
-    return Heart(
+    return HeartbeatWriter(
         heartbeats=dynamodb_storage(settings, client, deadline).heartbeats,
         clock=SystemClock(),
         deadline=deadline,

@@ -13,17 +13,18 @@ from session_store.errors import NotFoundError
 from session_store.ports import Clock, Ids, PayloadStorage, Storage
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
+from session_store.services.audit_trail import AuditTrail
 from session_store.services.checkpoints import Checkpoints
 from session_store.services.context import Context
 from session_store.services.dead_letters import DeadLetters
 from session_store.services.drain import Drain
 from session_store.services.free_claims import FreeClaims, NewClaim
+from session_store.services.home import Home
 from session_store.services.keyed_checkpoints import KeyedCheckpoints
 from session_store.services.keyed_sessions import KeyedSessions
 from session_store.services.payloads import Payloads
 from session_store.services.recovery import Recovery
 from session_store.services.sessions import Sessions
-from session_store.services.stream_consumer import AuditTrail
 from session_store.services.tasks.access import TaskAccess
 from session_store.services.tasks.approvals import Approvals
 from session_store.services.tasks.keyed_tasks import KeyedTasks
@@ -31,8 +32,9 @@ from session_store.services.tasks.lifecycle import Tasks
 from session_store.services.tasks.work import TaskWork
 from session_store.services.tool_calls.begin import NewCall, RunningCalls
 from session_store.services.tool_calls.finish import FinishedCalls
-from session_store.services.tool_calls.record import ToolCalls
-from session_store.services.tool_calls.transaction import Settling
+from session_store.services.tool_calls.read import ToolCalls
+from session_store.services.tool_calls.record import RecordedCalls
+from session_store.services.tool_calls.transaction import CallTransactionBuilder
 from session_store.settings import Settings
 from session_store.system import RandomIds, SystemClock
 
@@ -58,6 +60,7 @@ class Store(Struct, frozen=True, kw_only=True):
     tool_calls: ToolCalls
     running_calls: RunningCalls
     finished_calls: FinishedCalls
+    recorded_calls: RecordedCalls
     claims: FreeClaims
     tasks: Tasks
     keyed_tasks: KeyedTasks
@@ -100,8 +103,8 @@ class Store(Struct, frozen=True, kw_only=True):
             session_id=session_id,
             new=new,
         )
-        terms = work.Terms(wait=wait, renew_for=renew_for, failures=failures)
-        return block.tool_call_block(steps, terms)
+        options = work.BlockOptions(wait=wait, renew_for=renew_for, failures=failures)
+        return block.tool_call_block(steps, options)
 
     def claim(
         self,
@@ -121,9 +124,9 @@ class Store(Struct, frozen=True, kw_only=True):
         """
         from session_store.in_process import block, free_work, work  # noqa: PLC0415 - likewise
 
-        steps = free_work.KeySteps(claims=self.claims, caller=caller, key=key, new=new)
-        terms = work.Terms(wait=wait, renew_for=renew_for, failures=failures)
-        return block.free_work_block(steps, terms)
+        steps = free_work.ClaimSteps(claims=self.claims, caller=caller, key=key, new=new)
+        options = work.BlockOptions(wait=wait, renew_for=renew_for, failures=failures)
+        return block.free_work_block(steps, options)
 
 
 def store_on(
@@ -144,8 +147,9 @@ def store_on(
     ids = ids or RandomIds()
     deadline = deadline or Deadline()
     events = AuditEvents(ids=ids, region=settings.region, retention=settings.audit_retention)
-    access = SessionAccess(sessions=storage.sessions, clock=clock, region=settings.region)
-    large = Payloads(storage=payloads, region=settings.region)
+    home = Home(region=settings.region)
+    access = SessionAccess(sessions=storage.sessions, clock=clock, home=home)
+    large = Payloads(storage=payloads, home=home)
     sessions = Sessions(
         storage=storage.sessions,
         access=access,
@@ -157,7 +161,7 @@ def store_on(
     context = Context(storage=storage.messages, access=access, payloads=large, clock=clock, ids=ids)
     tasks = Tasks(
         storage=storage.tasks,
-        access=TaskAccess(storage=storage.tasks, clock=clock, ids=ids, region=settings.region),
+        access=TaskAccess(storage=storage.tasks, clock=clock, ids=ids, home=home),
         sessions=access,
         ids=ids,
     )
@@ -170,23 +174,24 @@ def store_on(
         context=context,
         checkpoints=checkpoints,
         keyed_checkpoints=KeyedCheckpoints(storage=storage.checkpoints, checkpoints=checkpoints),
-        tool_calls=ToolCalls(
-            storage=storage.tool_calls, access=access, payloads=large, clock=clock, events=events
-        ),
+        tool_calls=ToolCalls(storage=storage.tool_calls, access=access, payloads=large, clock=clock),
         running_calls=RunningCalls(
             storage=storage.tool_calls, access=access, payloads=large, clock=clock, ids=ids
         ),
         finished_calls=FinishedCalls(
             storage=storage.tool_calls,
             access=access,
-            settling=Settling(context=context, events=events, region=settings.region),
+            transactions=CallTransactionBuilder(context=context, events=events, region=settings.region),
             clock=clock,
+        ),
+        recorded_calls=RecordedCalls(
+            storage=storage.tool_calls, access=access, payloads=large, clock=clock, events=events
         ),
         claims=FreeClaims(
             storage=storage.claims,
             clock=clock,
             ids=ids,
-            region=settings.region,
+            home=home,
             regions=settings.regions,
         ),
         tasks=tasks,
@@ -199,9 +204,7 @@ def store_on(
         ),
         approvals=Approvals(storage=storage.tasks, access=tasks.access, events=events),
         audit=AuditTrail(storage=storage.audit, access=access),
-        drain=Drain(
-            sessions=storage.sessions, clock=clock, ids=ids, deadline=deadline, region=settings.region
-        ),
+        drain=Drain(sessions=storage.sessions, clock=clock, ids=ids, deadline=deadline, home=home),
         dead_letters=dead_letters or no_dead_letters,
         deadline=deadline,
     )

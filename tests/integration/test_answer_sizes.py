@@ -9,7 +9,7 @@ from session_store.domain.json_values import encode
 from session_store.domain.session import Session
 from session_store.ports import Storage
 from session_store.services.payloads import INLINE_LIMIT, LARGEST
-from session_store.services.tool_calls.record import FinishedCall
+from session_store.services.tool_calls.record import RecordedCall
 from session_store.storage.memory.surroundings import MemoryPayloads
 from session_store.store import store_on
 from tests.support.api import Answer, StoreApi
@@ -118,7 +118,7 @@ def test_the_largest_calls_beside_the_largest_session_come_in_answers_that_fit(
     output = of_calls * ((LARGEST - 100) // (len(encode(of_calls)) - 2))
     sizes = [1, LARGEST, LARGEST // 2, LARGEST, 1]
     for number, size in enumerate(sizes):
-        call = FinishedCall(
+        call = RecordedCall(
             tool_call_id=f"c{number}",
             tool_name="search",
             input=None,
@@ -127,7 +127,7 @@ def test_the_largest_calls_beside_the_largest_session_come_in_answers_that_fit(
             duration_ms=0,
             started_at=NOW_MS + number,
         )
-        assert store.tool_calls.record(ALICE, session.session_id, call).created
+        assert not store.recorded_calls.record(ALICE, session.session_id, call).replayed
     answers = every_answer(StoreApi(store), f"/sessions/{session.session_id}/history")
     assert [item["toolCallId"] for item in items(answers)] == [f"c{number}" for number in range(len(sizes))]
     assert items(answers)[1]["output"] == output

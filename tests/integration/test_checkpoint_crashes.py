@@ -13,7 +13,7 @@ from session_store.domain.page import PageRequest
 from session_store.domain.session import Session, Status
 from session_store.ports import Storage
 from session_store.schema import payload_prefix
-from session_store.services.checkpoints import Added
+from session_store.services.checkpoints import AddedCheckpoint
 from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.payloads import INLINE_LIMIT
 from session_store.settings import Settings
@@ -80,7 +80,7 @@ class Scene:
     clock: SettableClock
     parent_id: str
 
-    def add(self, new: NewCheckpoint, *, key: str | None) -> Added:
+    def add(self, new: NewCheckpoint, *, key: str | None) -> AddedCheckpoint:
         """In a request of its own, so that no retry is taken for the request itself."""
         caller = replace(ALICE, request_id=secrets.token_hex(8))
         session_id = self.session.session_id
@@ -169,7 +169,7 @@ def test_a_process_may_end_at_any_write(
         there = write == "UpdateItem" or (write == commit and after)
         assert scene.seen() == (["before", data] if there else ["before"]), write
         again = scene.add(new, key=key)
-        assert (again.created, again.checkpoint.data) == (not there, data), write
+        assert (again.replayed, again.checkpoint.data) == (there, data), write
         assert scene.seen() == ["before", data], write
         # Without an id of the caller's each attempt mints one, and its object is the attempt's own.
         orphans = known_by == "key" and not there and (after or write == commit)
@@ -202,7 +202,7 @@ def test_a_lost_answer_of_the_item_is_recognised(
 ) -> None:
     scene = scenes()
     with lose_first_answer(dynamodb, "TransactWriteItems" if key else "PutItem", times=times):
-        assert scene.add(NewCheckpoint(data=1), key=key).created
+        assert not scene.add(NewCheckpoint(data=1), key=key).replayed
     assert scene.seen() == ["before", 1]
 
 
@@ -217,6 +217,6 @@ def test_of_many_who_add_the_same_at_once_one_does(
     with ThreadPoolExecutor(16) as pool:
         added = list(pool.map(lambda _: scene.add(new, key=key), range(16)))
     count = 1 if named or key else 16
-    assert sum(each.created for each in added) == count
+    assert sum(not each.replayed for each in added) == count
     assert len({each.checkpoint.checkpoint_id for each in added}) == count
     assert scene.seen() == ["before", *[DATA["small"]] * count]

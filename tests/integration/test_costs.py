@@ -14,7 +14,7 @@ from session_store.services.context import NewMessage
 from session_store.services.free_claims import ClaimOutcome, NewClaim
 from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.new_sessions import NewSession
-from session_store.services.tool_calls.record import FinishedCall
+from session_store.services.tool_calls.record import RecordedCall
 from session_store.services.tool_calls.requests import SessionChange
 from session_store.settings import Settings
 from session_store.store import Store
@@ -39,8 +39,8 @@ def session_id(store: Store, spending: Spending) -> str:
     return session.session_id
 
 
-def call(number: int) -> FinishedCall:
-    return FinishedCall(
+def call(number: int) -> RecordedCall:
+    return RecordedCall(
         tool_call_id=f"call-{number}",
         tool_name="search",
         input={"q": "x"},
@@ -194,7 +194,7 @@ def test_expired_checkpoints_on_the_way_to_the_newest_are_read_ever_more_at_once
 def test_a_recorded_call_is_two_round_trips_and_three_items_of_a_transaction(
     store: Store, session_id: str, spending: Spending
 ) -> None:
-    store.tool_calls.record(ALICE, session_id, call(1))
+    store.recorded_calls.record(ALICE, session_id, call(1))
     assert (spending.round_trips, spending.write_units) == (2, 3 * 2)
 
 
@@ -204,7 +204,7 @@ def test_a_call_is_begun_in_two_round_trips_and_one_unit_and_ended_in_two(
     begun = store.running_calls.begin(ALICE, session_id, RUN).claim
     assert (spending.calls, spending.write_units) == ({"GetItem": 1, "PutItem": 1}, 1)
     spending.reset()
-    store.finished_calls.complete(ALICE, session_id, "run", fence=begun.fence, outcome=FOUND)
+    store.finished_calls.finish(ALICE, session_id, "run", fence=begun.fence, outcome=FOUND)
     assert spending.calls == {"BatchGetItem": 1, "TransactWriteItems": 1}
     assert spending.write_units == 3 * 2
 
@@ -212,7 +212,7 @@ def test_a_call_is_begun_in_two_round_trips_and_one_unit_and_ended_in_two(
 def test_an_output_of_32_kb_is_written_once(store: Store, session_id: str, spending: Spending) -> None:
     begun = store.running_calls.begin(ALICE, session_id, RUN).claim
     outcome = replace(FOUND, output="x" * 32_000)
-    store.finished_calls.complete(ALICE, session_id, "run", fence=begun.fence, outcome=outcome)
+    store.finished_calls.finish(ALICE, session_id, "run", fence=begun.fence, outcome=outcome)
     whole_units = 1 + 2 * (1 + 32 + 1)
     assert spending.write_units == whole_units
 
@@ -223,7 +223,7 @@ def test_a_call_that_changes_its_session_is_one_item_and_one_round_trip_more(
     begun = store.running_calls.begin(ALICE, session_id, RUN).claim
     spending.reset()
     change = SessionChange(operations=StateOperations(increment={"n": 1}))
-    store.finished_calls.complete(ALICE, session_id, "run", fence=begun.fence, outcome=FOUND, change=change)
+    store.finished_calls.finish(ALICE, session_id, "run", fence=begun.fence, outcome=FOUND, change=change)
     assert spending.calls == {"BatchGetItem": 1, "TransactWriteItems": 1, "GetItem": 1}
     assert spending.write_units == 4 * 2
 

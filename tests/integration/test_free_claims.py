@@ -47,7 +47,7 @@ def test_a_claim_whose_worker_dies_at_its_write_is_gone_on_with(
         steps[step]()
     fence = fence or other.store.claims.begin(ALICE, key, new).fence
     again = other.store.claims.complete(ALICE, key, fence=fence, outcome=done)
-    assert (again.claim.output, again.guard is None) == (7, after and step == "complete")
+    assert (again.claim.output, again.replayed) == (7, after and step == "complete")
 
 
 def test_a_claim_that_cannot_be_written_is_not_there(worker: Worker) -> None:

@@ -22,8 +22,8 @@ from session_store.schema import payload_prefix
 from session_store.services.context import NewMessage
 from session_store.services.payloads import INLINE_LIMIT
 from session_store.services.tool_calls.begin import NewCall
-from session_store.services.tool_calls.record import FinishedCall
-from session_store.services.tool_calls.requests import Outcome
+from session_store.services.tool_calls.record import RecordedCall
+from session_store.services.tool_calls.requests import CallOutcome
 from session_store.settings import Settings
 from session_store.storage.dynamodb.attempts import Attempts
 from session_store.storage.integrations.payload_bucket import PayloadBucket
@@ -121,14 +121,14 @@ class Large:
         begun = self.store.running_calls.begin(ALICE, self.session.session_id, new)
         if begun.record is not None:
             return begun.record.output
-        outcome = Outcome(status=ClaimStatus.COMPLETED, output=[LARGE])
-        complete = self.store.finished_calls.complete
+        outcome = CallOutcome(status=ClaimStatus.COMPLETED, output=[LARGE])
+        complete = self.store.finished_calls.finish
         id_, fence = self.session.session_id, begun.claim.fence
         done = complete(ALICE, id_, "run", fence=fence, outcome=outcome)
         return None if done.record is None else done.record.output
 
-    def record(self, call: FinishedCall) -> bool:
-        return self.store.tool_calls.record(ALICE, self.session.session_id, call).created
+    def record(self, call: RecordedCall) -> bool:
+        return not self.store.recorded_calls.record(ALICE, self.session.session_id, call).replayed
 
 
 @pytest.fixture
@@ -142,8 +142,8 @@ def message(content: Any = LARGE) -> NewMessage:
     return NewMessage(content=content, message_id=IDS.mint(NOW_MS))
 
 
-def call() -> FinishedCall:
-    return FinishedCall(
+def call() -> RecordedCall:
+    return RecordedCall(
         tool_call_id="c1",
         tool_name="search",
         input=LARGE,

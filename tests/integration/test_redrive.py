@@ -74,7 +74,7 @@ def test_a_function_that_crashes_keeps_the_letter(places: Places) -> None:
     assert places.queue(QueueName.STREAM).depth() == 1
 
 
-def test_what_is_left_of_a_range_is_replayed_and_its_loss_is_told(places: Places) -> None:
+def test_what_is_left_of_a_range_is_replayed_and_its_loss_reported(places: Places) -> None:
     places.put(8)
     records = places.records()
     places.discard(records[2:6])

@@ -10,6 +10,7 @@ from session_store.domain.page import PageRequest
 from session_store.domain.task import Task, TaskKind, TaskStatus
 from session_store.domain.task_writes import TaskFilter
 from session_store.ports import Storage
+from session_store.services.home import Home
 from session_store.services.tasks.new_tasks import NewTask
 from session_store.services.tasks.overdue import OverdueTasks
 from session_store.services.tool_calls.requests import SessionChange
@@ -154,7 +155,7 @@ def test_a_task_that_goes_with_a_call_is_one_item_more(
     begun = store.running_calls.begin(ALICE, session_id, RUN).claim
     spending.reset()
     change = SessionChange(tasks=[NewTask(queue=queue, payload=1)])
-    store.finished_calls.complete(ALICE, session_id, "run", fence=begun.fence, outcome=FOUND, change=change)
+    store.finished_calls.finish(ALICE, session_id, "run", fence=begun.fence, outcome=FOUND, change=change)
     assert spending.calls == {"BatchGetItem": 1, "TransactWriteItems": 1}
     assert spending.write_units == 4 * 2 + IN + IN
 
@@ -185,6 +186,6 @@ def test_a_run_with_nothing_overdue_is_a_query_of_each_shard(
     on_dynamodb: Storage, store: Store, spending: Spending, tables: Settings
 ) -> None:
     region = "region-where-nothing-is"
-    access = replace(store.tasks.access, storage=on_dynamodb.tasks, region=region)
+    access = replace(store.tasks.access, storage=on_dynamodb.tasks, home=Home(region=region))
     OverdueTasks(access=access, deadline=store.deadline).run(request_id="r")
     assert (spending.calls, spending.write_units) == ({"Query": tables.status_shards}, 0)

@@ -105,7 +105,7 @@ def test_a_worker_that_dies_as_it_completes_has_done_all_or_nothing(
     crashes(process, lambda: process.finish(task, following), after=after)
     assert other.read(task).status is (TaskStatus.COMPLETED if after else TaskStatus.CLAIMED)
     done = other.finish(task, following)
-    assert done.done is not after
+    assert done.replayed is after
     assert [each.payload for each in other.followers(done)] == [new.payload for new in following]
     assert other.finish(task, following).following == done.following
 
@@ -192,12 +192,12 @@ def test_a_token_that_did_the_work_is_replayed(process: QueueWorker, other: Queu
     task = process.claimed()
 
     def answers() -> Iterator[dict[str, Any]]:
-        assert other.finish(task).done
+        assert not other.finish(task).replayed
         yield token_used()
 
     refuse(process.client, "TransactWriteItems", answers())
     done = process.finish(task)
-    assert not done.done
+    assert done.replayed
     assert len(process.followers(done)) == 2
 
 
@@ -236,7 +236,7 @@ def test_many_completions_of_one_task_are_one(process: QueueWorker) -> None:
     process.create()
     task = process.claimed()
     answers = at_once(WORKERS, lambda _: process.finish(task))
-    assert [answer.done for answer in answers].count(True) <= 1
+    assert [answer.replayed for answer in answers].count(False) <= 1
     assert len({tuple(answer.following) for answer in answers}) == 1
     assert len(process.followers(answers[0])) == 2
 
@@ -267,7 +267,7 @@ def test_many_workers_do_each_task_of_a_queue_once(
             idle = 0 if tasks else idle + 1
             for task in tasks:
                 attempts.append(task.attempts)
-                assert mine.finish(task, []).done
+                assert not mine.finish(task, []).replayed
                 done[number].append(task.task_id)
 
     at_once(WORKERS, work)
@@ -287,7 +287,7 @@ def test_a_call_that_dies_as_it_ends_has_created_its_tasks_or_none(
     change = SessionChange(tasks=[other.new(), other.new(kind=TaskKind.APPROVAL)])
 
     def complete(store: Store) -> Any:
-        return store.finished_calls.complete(
+        return store.finished_calls.finish(
             ALICE, session_id, RUN.tool_call_id, fence=begun.fence, outcome=FOUND, change=change
         )
 
@@ -305,7 +305,7 @@ def test_many_ends_of_one_call_create_its_tasks_once(process: QueueWorker) -> No
     change = SessionChange(tasks=[process.new()])
 
     def complete(_: int) -> Any:
-        return process.store.finished_calls.complete(
+        return process.store.finished_calls.finish(
             ALICE, session_id, RUN.tool_call_id, fence=begun.fence, outcome=FOUND, change=change
         )
 
@@ -319,7 +319,7 @@ def test_a_call_that_brings_more_than_a_transaction_takes_is_refused_whole(proce
     begun = process.store.running_calls.begin(ALICE, session_id, RUN).claim
     change = SessionChange(tasks=[process.new(payload="x" * 290_000) for _ in range(15)])
     with pytest.raises(PayloadTooLargeError):
-        process.store.finished_calls.complete(
+        process.store.finished_calls.finish(
             ALICE, session_id, RUN.tool_call_id, fence=begun.fence, outcome=FOUND, change=change
         )
     assert process.in_queue() == []

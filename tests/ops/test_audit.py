@@ -8,7 +8,7 @@ import pytest
 from infra.names import API_FUNCTION_OUTPUT
 from ops import audit
 from ops.audit import main, open_audit
-from session_store.services.stream_consumer import WHOLE_PAGE
+from session_store.services.audit_trail import WHOLE_PAGE
 from session_store.storage.dynamodb.audit_table import AuditTable
 from tests.support.api import InProcessApi
 from tests.support.samples import SESSION_ID, a_session, an_event

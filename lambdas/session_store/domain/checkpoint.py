@@ -4,8 +4,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from session_store.domain.fingerprints import fingerprint, present_members
 from session_store.domain.identifiers import check_identifier
-from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
 from session_store.domain.times import seconds
 
@@ -40,8 +41,13 @@ def check_namespace(value: str, *, path: str) -> str:
 
 
 def content_hash_of(data: JsonValue, *, parent_id: str | None, retain_seconds: int | None) -> str:
-    """SHA-256 of everything that a request says about a checkpoint, except its name."""
-    return digest([parent_id, retain_seconds, data])
+    """Of all that a checkpoint was asked to be, its name apart."""
+    return fingerprint(
+        "checkpoint-content",
+        present_members(
+            {"data": data}, {"parentId": (parent_id, None), "retainSeconds": (retain_seconds, None)}
+        ),
+    )
 
 
 def checkpoint_ttl(taken_at: int, *, retain_seconds: int | None, max_expires_at: int) -> int:

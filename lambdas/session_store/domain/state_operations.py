@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
+from session_store.domain.fingerprints import Members, present_members
 from session_store.domain.json_values import JsonValue, check_nesting, normal_number
 from session_store.errors import InvalidRequestError
 
@@ -25,6 +26,19 @@ class StateOperations(Struct, frozen=True, kw_only=True):
     def repeats_harmlessly(self) -> bool:
         """Whether applying it twice is the same as applying it once."""
         return not (self.increment or self.append)
+
+    @property
+    def members(self) -> Members:
+        """The operations as a fingerprint covers them."""
+        return present_members(
+            {},
+            {
+                "set": (self.set, {}),
+                "remove": (list(self.remove), []),
+                "increment": (self.increment, {}),
+                "append": (self.append, {}),
+            },
+        )
 
 
 def check_operations(operations: StateOperations, *, at: str = "$") -> StateOperations:

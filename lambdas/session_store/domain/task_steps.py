@@ -67,7 +67,9 @@ def completed(
         author=author,
         now_ms=now_ms,
     )
-    return step if step.guard is None else _ended(step, now_ms, result=result, error=None)
+    if step.replayed:
+        return step
+    return replace(step, claim=_ended(replace(step.claim, result=result, error=None), now_ms))
 
 
 def failed(
@@ -90,10 +92,10 @@ def failed(
     last = task is not None and task.attempts >= MAX_ATTEMPTS
     status = TaskStatus.FAILED if last else TaskStatus.PENDING
     step = settled(task, fence=fence, status=status, outcome_hash=outcome_hash, author=author, now_ms=now_ms)
-    if step.guard is None:
+    if step.replayed:
         return step
     if last:
-        return _ended(step, now_ms, error=error)
+        return replace(step, claim=_ended(replace(step.claim, error=error), now_ms))
     pause = back_off(step.claim.attempts) if retry_in is None else retry_in
     again = replace(step.claim, error=error, next_at=now_ms + pause * MILLIS)
     return replace(step, claim=again)
@@ -112,7 +114,7 @@ def cancelled(task: Task, *, author: Author, now_ms: int) -> Step[Task]:
             from_status=task.status, to=TaskStatus.CANCELLED, what=f"This {task.kind}"
         )
     step = overruled(task, status=TaskStatus.CANCELLED, outcome_hash="", author=author, now_ms=now_ms)
-    return _ended(step, now_ms)
+    return replace(step, claim=_ended(step.claim, now_ms))
 
 
 def decided(
@@ -136,7 +138,8 @@ def decided(
         status = task.status if task.is_settled else TaskStatus.EXPIRED
         raise AlreadyDecidedError(status=status)
     step = overruled(task, status=decision, outcome_hash="", author=author, now_ms=now_ms)
-    return _ended(step, now_ms, decided_by=decided_by, comment=comment)
+    with_decision = replace(step.claim, decided_by=decided_by, comment=comment)
+    return replace(step, claim=_ended(with_decision, now_ms))
 
 
 def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
@@ -146,11 +149,12 @@ def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
         return None
     approval = task.kind is TaskKind.APPROVAL
     status = TaskStatus.EXPIRED if approval else TaskStatus.FAILED
-    step = _ended(overruled(task, status=status, outcome_hash="", author=author, now_ms=at), at)
+    step = overruled(task, status=status, outcome_hash="", author=author, now_ms=at)
+    ended = _ended(step.claim, at)
     if approval:
-        return step
+        return replace(step, claim=ended)
     reason = Lapse.LEASE if task.attempts >= MAX_ATTEMPTS else Lapse.DEADLINE
-    return replace(step, claim=replace(step.claim, error={"reason": reason.value}))
+    return replace(step, claim=replace(ended, error={"reason": reason.value}))
 
 
 def as_of(task: Task, now_ms: int) -> Task:
@@ -159,9 +163,6 @@ def as_of(task: Task, now_ms: int) -> Task:
     return task if step is None else step.claim
 
 
-def _ended(step: Step[Task], now_ms: int, **changes: JsonValue) -> Step[Task]:
-    """The step of a task that ends at ``now_ms``, from when its retention counts."""
-    task = step.claim
-    ttl = seconds(now_ms) + task.retain_seconds
-    ended = replace(task, **changes, next_at=now_ms, ended_at=now_ms, ttl=ttl)
-    return replace(step, claim=ended)
+def _ended(task: Task, now_ms: int) -> Task:
+    """The task as it ends, retained from now on for as long as it asked."""
+    return replace(task, next_at=now_ms, ended_at=now_ms, ttl=seconds(now_ms) + task.retain_seconds)

@@ -5,6 +5,8 @@ from typing import Final
 from msgspec import Struct
 
 from session_store.domain.claim import MIN_LEASE, ClaimStatus, LeasedClaim
+from session_store.domain.fingerprints import fingerprint
+from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
 from session_store.domain.times import DAY_SECONDS, MILLIS
@@ -43,6 +45,20 @@ class ToolCallRecord(Struct, frozen=True, kw_only=True):
     fence: int
     ttl: int
     author: Author
+
+
+def check_call_id(tool_call_id: str) -> None:
+    """Check the form of a call's id.
+
+    Raises:
+        InvalidRequestError
+    """
+    check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
+
+
+def call_hash(tool_name: str, value: JsonValue) -> str:
+    """The fingerprint of what a call id is used for: one tool with one input."""
+    return fingerprint("tool-call", {"toolName": tool_name, "input": value})
 
 
 def lease_until(now_ms: int, *, lease_seconds: int, max_expires_at: int) -> int:

@@ -1,4 +1,4 @@
-"""Work outside the database, done once: what ``Store.tool_call`` and ``Store.claim`` make.
+"""Blocks for work outside the database: what ``Store.tool_call`` and ``Store.claim`` return.
 
-Loaded at its first use: no function does such work itself.
+Loaded at first use, since no Lambda function runs such blocks.
 """

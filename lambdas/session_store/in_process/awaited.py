@@ -1,77 +1,43 @@
 """Work in an ``async with`` block, its lease renewed by a task.
 
-What asks the store blocks, and runs in a thread of the loop's default executor.
+Requests to the store block, and run in a thread of the event loop's default executor.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, Unpack
 
 from session_store.domain.free_claim import FreeClaim
 from session_store.domain.json_values import JsonValue
-from session_store.domain.session import Status
-from session_store.domain.state_operations import StateOperations
-from session_store.in_process import free_work, tool_call
-from session_store.in_process.free_work import HeldKey
+from session_store.in_process.free_work import HeldClaim
 from session_store.in_process.lease import Lease
-from session_store.in_process.tool_call import HeldCall
-from session_store.in_process.work import BEGIN_AGAIN, NO_FAILURES, Terms, failure_of, looks
-from session_store.services.context import NewMessage
-from session_store.services.tasks.new_tasks import NewTask
-from session_store.services.tool_calls.finish import Finished
-from session_store.services.tool_calls.requests import SessionChange
+from session_store.in_process.tool_call import CompletionOptions, HeldCall
+from session_store.in_process.work import RETRIED_BEGIN_ERRORS, BlockOptions, HeldWork, error_of, pauses
+from session_store.services.tool_calls.finish import FinishResult
 
 
 class AsyncToolCall(HeldCall):
-    async def complete(
-        self,
-        output: JsonValue,
-        *,
-        state: StateOperations | None = None,
-        messages: Sequence[NewMessage] = (),
-        status: Status | None = None,
-        tasks: Sequence[NewTask] = (),
-        expected_version: int | None = None,
-        duration_ms: int | None = None,
-    ) -> Finished:
-        """As ``ToolCall.complete``. Cancelled, it may be done all the same."""
-        change = SessionChange(
-            operations=state,
-            messages=messages,
-            to=status,
-            tasks=tasks,
-            expected_version=expected_version,
-        )
-        return await asyncio.to_thread(self._end, tool_call.completed(output, duration_ms), change)
+    async def complete(self, output: JsonValue, **options: Unpack[CompletionOptions]) -> FinishResult:
+        """Complete the call, as ``ToolCall.complete``. After a cancellation it may have been completed."""
+        return await asyncio.to_thread(self._complete, output, options)
 
-    async def fail(self, error: JsonValue, *, duration_ms: int | None = None) -> Finished:
-        """As ``ToolCall.fail``."""
-        return await asyncio.to_thread(self._end, tool_call.failed(error, duration_ms))
+    async def fail(self, error: JsonValue, *, duration_ms: int | None = None) -> FinishResult:
+        """Fail the call, as ``ToolCall.fail``."""
+        return await asyncio.to_thread(self._fail, error, duration_ms)
 
 
-class AsyncFreeWork(HeldKey):
+class AsyncFreeWork(HeldClaim):
     async def complete(self, output: JsonValue) -> FreeClaim:
-        """As ``FreeWork.complete``. Cancelled, it may be done all the same."""
-        return await asyncio.to_thread(self._end, free_work.completed(output))
+        """Complete the work, as ``FreeWork.complete``. After a cancellation it may have been completed."""
+        return await asyncio.to_thread(self._complete, output)
 
     async def fail(self, error: JsonValue) -> FreeClaim:
-        """As ``FreeWork.fail``."""
-        return await asyncio.to_thread(self._end, free_work.failed(error))
+        """Fail the work, as ``FreeWork.fail``."""
+        return await asyncio.to_thread(self._fail, error)
 
 
-class AwaitedWork(Protocol):
-    @property
-    def lease(self) -> Lease: ...
-
-    @property
-    def finished(self) -> bool: ...
-
-    @property
-    def may_have_failed(self) -> bool: ...
-
-    def check_settled(self) -> None: ...
-
+class AwaitedWork(HeldWork, Protocol):
     async def fail(self, error: JsonValue) -> object: ...
 
 
@@ -79,7 +45,7 @@ WorkT = TypeVar("WorkT", bound=AwaitedWork)
 
 
 @asynccontextmanager
-async def renewed(lease: Lease) -> AsyncIterator[None]:
+async def renewing(lease: Lease) -> AsyncIterator[None]:
     """Renew the lease for as long as the block runs."""
     task = asyncio.create_task(_renew(lease), name="session-store-lease")
     try:
@@ -97,32 +63,32 @@ async def _renew(lease: Lease) -> None:
 
 
 @asynccontextmanager
-async def held(
+async def hold(
     begin: Callable[[], WorkT],
-    terms: Terms,
+    options: BlockOptions,
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncIterator[WorkT]:
-    """As ``blocking.held``; a cancellation leaves the claim as it is, like whatever else is unexplained.
+    """Begin the work and hold its lease, as ``blocking.hold``. A cancellation leaves the claim as it is.
 
     Raises:
-        UnsettledError
+        UnsettledError: the block ended without an exception and without an outcome.
     """
-    work = await _begun(begin, terms.wait, sleep)
-    async with nullcontext() if work.finished else renewed(work.lease):
+    work = await _begin(begin, options.wait, sleep)
+    async with nullcontext() if work.finished else renewing(work.lease):
         try:
             yield work
-        except terms.failures as error:
-            if work.may_have_failed and not isinstance(error, NO_FAILURES):
-                await work.fail(failure_of(error))
+        except options.failures as error:
+            if work.is_failed_by(error):
+                await work.fail(error_of(error))
             raise
     work.check_settled()
 
 
-async def _begun(begin: Callable[[], WorkT], wait: float, sleep: Callable[[float], Awaitable[None]]) -> WorkT:
-    for pause in looks(wait):
+async def _begin(begin: Callable[[], WorkT], wait: float, sleep: Callable[[float], Awaitable[None]]) -> WorkT:
+    for pause in pauses(wait):
         try:
             return await asyncio.to_thread(begin)
-        except BEGIN_AGAIN:
+        except RETRIED_BEGIN_ERRORS:
             await sleep(pause)
     return await asyncio.to_thread(begin)

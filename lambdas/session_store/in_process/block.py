@@ -1,4 +1,4 @@
-"""The blocks that do a piece of work once, as a ``Store`` makes them."""
+"""The blocks that ``Store.tool_call`` and ``Store.claim`` return."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -6,9 +6,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from session_store.in_process import blocking
-from session_store.in_process.free_work import FreeWork, KeySteps
+from session_store.in_process.free_work import ClaimSteps, FreeWork
 from session_store.in_process.tool_call import CallSteps, ToolCall
-from session_store.in_process.work import Terms
+from session_store.in_process.work import BlockOptions
 
 if TYPE_CHECKING:
     from session_store.in_process.awaited import AsyncFreeWork, AsyncToolCall
@@ -18,7 +18,7 @@ AwaitedT = TypeVar("AwaitedT")
 
 
 class Block(Generic[WorkT, AwaitedT]):
-    """Entered once: ``with`` gives what is called, ``async with`` what is awaited."""
+    """Entered once, by ``with`` or by ``async with``, which give blocking or awaited work."""
 
     def __init__(
         self,
@@ -30,9 +30,9 @@ class Block(Generic[WorkT, AwaitedT]):
         self._entered = False
 
     def _enter(self) -> None:
-        """One attempt has one fence: entered again, the block would do its work under it a second time."""
+        """Refuse a second entry: a block is one attempt, with one fence."""
         if self._entered:
-            message = "A block is entered once; make another"
+            message = "A block can be entered only once; make another"
             raise RuntimeError(message)
         self._entered = True
 
@@ -62,23 +62,23 @@ class Block(Generic[WorkT, AwaitedT]):
         return await self._awaited.__aexit__(kind, error, trace)
 
 
-def tool_call_block(steps: CallSteps, terms: Terms) -> "Block[ToolCall, AsyncToolCall]":
-    steps = steps.of_one_attempt()
+def tool_call_block(steps: CallSteps, options: BlockOptions) -> "Block[ToolCall, AsyncToolCall]":
+    steps = steps.for_one_attempt()
 
     def awaited() -> "AbstractAsyncContextManager[AsyncToolCall]":
-        from session_store.in_process import awaited as to_await  # noqa: PLC0415 - with it comes asyncio
+        from session_store.in_process import awaited as to_await  # noqa: PLC0415 - it imports asyncio
 
-        return to_await.held(lambda: to_await.AsyncToolCall(steps, renew_for=terms.renew_for), terms)
+        return to_await.hold(lambda: to_await.AsyncToolCall(steps, renew_for=options.renew_for), options)
 
-    return Block(blocking.held(lambda: ToolCall(steps, renew_for=terms.renew_for), terms), awaited)
+    return Block(blocking.hold(lambda: ToolCall(steps, renew_for=options.renew_for), options), awaited)
 
 
-def free_work_block(steps: KeySteps, terms: Terms) -> "Block[FreeWork, AsyncFreeWork]":
-    steps = steps.of_one_attempt()
+def free_work_block(steps: ClaimSteps, options: BlockOptions) -> "Block[FreeWork, AsyncFreeWork]":
+    steps = steps.for_one_attempt()
 
     def awaited() -> "AbstractAsyncContextManager[AsyncFreeWork]":
-        from session_store.in_process import awaited as to_await  # noqa: PLC0415 - with it comes asyncio
+        from session_store.in_process import awaited as to_await  # noqa: PLC0415 - it imports asyncio
 
-        return to_await.held(lambda: to_await.AsyncFreeWork(steps, renew_for=terms.renew_for), terms)
+        return to_await.hold(lambda: to_await.AsyncFreeWork(steps, renew_for=options.renew_for), options)
 
-    return Block(blocking.held(lambda: FreeWork(steps, renew_for=terms.renew_for), terms), awaited)
+    return Block(blocking.hold(lambda: FreeWork(steps, renew_for=options.renew_for), options), awaited)

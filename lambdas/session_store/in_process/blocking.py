@@ -8,24 +8,13 @@ from typing import Final, Protocol, TypeVar
 
 from session_store.domain.json_values import JsonValue
 from session_store.in_process.lease import Lease
-from session_store.in_process.work import BEGIN_AGAIN, NO_FAILURES, Terms, failure_of, looks
+from session_store.in_process.work import RETRIED_BEGIN_ERRORS, BlockOptions, HeldWork, error_of, pauses
 
-PATIENCE: Final = 3.0
-"""Seconds that the end of a block waits for a renewal under way; it does no harm later."""
+JOIN_SECONDS: Final = 3.0
+"""How long the end of a block waits for a renewal in progress, which is harmless if it comes later."""
 
 
-class BlockingWork(Protocol):
-    @property
-    def lease(self) -> Lease: ...
-
-    @property
-    def finished(self) -> bool: ...
-
-    @property
-    def may_have_failed(self) -> bool: ...
-
-    def check_settled(self) -> None: ...
-
+class BlockingWork(HeldWork, Protocol):
     def fail(self, error: JsonValue) -> object: ...
 
 
@@ -33,7 +22,7 @@ WorkT = TypeVar("WorkT", bound=BlockingWork)
 
 
 @contextmanager
-def renewed(lease: Lease) -> Iterator[None]:
+def renewing(lease: Lease) -> Iterator[None]:
     """Renew the lease for as long as the block runs."""
     over = threading.Event()
 
@@ -47,36 +36,38 @@ def renewed(lease: Lease) -> Iterator[None]:
         yield
     finally:
         over.set()
-        thread.join(PATIENCE)
+        thread.join(JOIN_SECONDS)
 
 
 @contextmanager
-def held(
+def hold(
     begin: Callable[[], WorkT],
-    terms: Terms,
+    options: BlockOptions,
     *,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[WorkT]:
-    """Begin, hold, and judge how the block ended. What leaves it unexplained leaves the claim as it is.
+    """Begin the work, hold its lease, and record a failure of the block that ``options`` names.
+
+    Any other exception leaves the claim as it is.
 
     Raises:
-        UnsettledError: the block ended well, and said nothing of the outcome.
+        UnsettledError: the block ended without an exception and without an outcome.
     """
-    work = _begun(begin, terms.wait, sleep)
-    with nullcontext() if work.finished else renewed(work.lease):
+    work = _begin(begin, options.wait, sleep)
+    with nullcontext() if work.finished else renewing(work.lease):
         try:
             yield work
-        except terms.failures as error:
-            if work.may_have_failed and not isinstance(error, NO_FAILURES):
-                work.fail(failure_of(error))
+        except options.failures as error:
+            if work.is_failed_by(error):
+                work.fail(error_of(error))
             raise
     work.check_settled()
 
 
-def _begun(begin: Callable[[], WorkT], wait: float, sleep: Callable[[float], None]) -> WorkT:
-    for pause in looks(wait):
+def _begin(begin: Callable[[], WorkT], wait: float, sleep: Callable[[float], None]) -> WorkT:
+    for pause in pauses(wait):
         try:
             return begin()
-        except BEGIN_AGAIN:
+        except RETRIED_BEGIN_ERRORS:
             sleep(pause)
     return begin()

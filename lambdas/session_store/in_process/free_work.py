@@ -1,4 +1,4 @@
-"""Work under a free key that a block does."""
+"""Work under a free claim that a block does."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,16 +12,16 @@ from session_store.in_process.work import Work
 from session_store.services.free_claims import ClaimOutcome, FreeClaims, NewClaim
 
 
-class KeySteps(Struct, frozen=True, kw_only=True):
-    """What the store does for one key. Each step blocks."""
+class ClaimSteps(Struct, frozen=True, kw_only=True):
+    """The requests to the store for one claim. Each blocks."""
 
     claims: FreeClaims
     caller: Caller
     key: str
     new: NewClaim
 
-    def of_one_attempt(self) -> "KeySteps":
-        """Under a name of its own, so that whoever begins again is given its fence again."""
+    def for_one_attempt(self) -> "ClaimSteps":
+        """The steps with an attempt id, by which a repeated begin gets its fence again."""
         attempt_id = self.new.attempt_id or self.claims.ids.operation_id()
         return replace(self, new=replace(self.new, attempt_id=attempt_id))
 
@@ -31,14 +31,14 @@ class KeySteps(Struct, frozen=True, kw_only=True):
     def extend(self, fence: int) -> FreeClaim:
         return self.claims.heartbeat(self.caller, self.key, fence=fence, lease_seconds=self.new.lease_seconds)
 
-    def end(self, fence: int, outcome: ClaimOutcome) -> FreeClaim:
+    def settle(self, fence: int, outcome: ClaimOutcome) -> FreeClaim:
         return self.claims.complete(self.caller, self.key, fence=fence, outcome=outcome).claim
 
 
-class HeldKey(Work):
-    """A key that was begun, now or before."""
+class HeldClaim(Work):
+    """A claim that was begun, by this attempt or an earlier one."""
 
-    def __init__(self, steps: KeySteps, *, renew_for: int = RENEW_FOR) -> None:
+    def __init__(self, steps: ClaimSteps, *, renew_for: int = RENEW_FOR) -> None:
         claim = steps.begin()
         lease = Lease(
             lambda: steps.extend(claim.fence),
@@ -51,41 +51,39 @@ class HeldKey(Work):
             lease=lease,
             fence=claim.fence,
             downstream_token=downstream_token(claim),
-            settled=claim if claim.is_settled else None,
+            outcome=claim if claim.is_settled else None,
         )
         self._steps = steps
 
-    def _end(self, outcome: ClaimOutcome) -> FreeClaim:
-        self._end_asked = True
-        claim = self._steps.end(self.fence, outcome)
-        self._settled = claim
+    def _complete(self, output: JsonValue) -> FreeClaim:
+        return self._settle(ClaimOutcome(status=ClaimStatus.COMPLETED, output=output))
+
+    def _fail(self, error: JsonValue) -> FreeClaim:
+        return self._settle(ClaimOutcome(status=ClaimStatus.FAILED, error=error))
+
+    def _settle(self, outcome: ClaimOutcome) -> FreeClaim:
+        self._settlement_sent = True
+        claim = self._steps.settle(self.fence, outcome)
+        self._outcome = claim
         return claim
 
 
-class FreeWork(HeldKey):
+class FreeWork(HeldClaim):
     def complete(self, output: JsonValue) -> FreeClaim:
-        """Write the outcome. After a refusal, or an answer that was lost, the key is still held.
+        """Complete the work. After an error the claim is still held.
 
         Raises:
-            OutcomeUnknownError: the answer was lost; the same again is a success if it was done.
-            FencedError: another attempt has taken over, and nothing is done.
-            IdempotencyMismatchError: the key has another outcome.
+            OutcomeUnknownError: the response was lost; the same request again succeeds if it was done.
+            FencedError: another attempt has taken over; nothing was written.
+            IdempotencyMismatchError: the claim has another outcome.
             InvalidRequestError, PayloadTooLargeError, NotFoundError, MisdirectedError, ThrottledError
         """
-        return self._end(completed(output))
+        return self._complete(output)
 
     def fail(self, error: JsonValue) -> FreeClaim:
-        """Write that the work has failed, for good: who asks again is told ``error``, and does not run it.
+        """Fail the work for good. Later attempts get ``error``, and do not run it.
 
         Raises:
-            As ``complete``.
+            StoreError: as ``complete``.
         """
-        return self._end(failed(error))
-
-
-def completed(output: JsonValue) -> ClaimOutcome:
-    return ClaimOutcome(status=ClaimStatus.COMPLETED, output=output)
-
-
-def failed(error: JsonValue) -> ClaimOutcome:
-    return ClaimOutcome(status=ClaimStatus.FAILED, error=error)
+        return self._fail(error)

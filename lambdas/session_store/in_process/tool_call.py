@@ -1,6 +1,7 @@
 """A tool call that a block runs."""
 
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,13 +16,13 @@ from session_store.in_process.lease import RENEW_FOR, Lease
 from session_store.in_process.work import Work
 from session_store.services.context import NewMessage
 from session_store.services.tasks.new_tasks import NewTask
-from session_store.services.tool_calls.begin import Begun, NewCall, RunningCalls
-from session_store.services.tool_calls.finish import Finished, FinishedCalls
-from session_store.services.tool_calls.requests import NO_CHANGE, Outcome, SessionChange
+from session_store.services.tool_calls.begin import BeginResult, NewCall, RunningCalls
+from session_store.services.tool_calls.finish import FinishedCalls, FinishResult
+from session_store.services.tool_calls.requests import NO_CHANGE, CallOutcome, SessionChange
 
 
 class CallSteps(Struct, frozen=True, kw_only=True):
-    """What the store does for one call. Each step blocks."""
+    """The requests to the store for one call. Each blocks."""
 
     running: RunningCalls
     finished: FinishedCalls
@@ -29,12 +30,12 @@ class CallSteps(Struct, frozen=True, kw_only=True):
     session_id: str
     new: NewCall
 
-    def of_one_attempt(self) -> "CallSteps":
-        """Under a name of its own, so that whoever begins again is given its fence again."""
+    def for_one_attempt(self) -> "CallSteps":
+        """The steps with an attempt id, by which a repeated begin gets its fence again."""
         attempt_id = self.new.attempt_id or self.running.ids.operation_id()
         return replace(self, new=replace(self.new, attempt_id=attempt_id))
 
-    def begin(self) -> Begun:
+    def begin(self) -> BeginResult:
         return self.running.begin(self.caller, self.session_id, self.new)
 
     def extend(self, fence: int) -> Claim:
@@ -46,8 +47,8 @@ class CallSteps(Struct, frozen=True, kw_only=True):
             lease_seconds=self.new.lease_seconds,
         )
 
-    def end(self, fence: int, outcome: Outcome, change: SessionChange) -> Finished:
-        return self.finished.complete(
+    def finish(self, fence: int, outcome: CallOutcome, change: SessionChange) -> FinishResult:
+        return self.finished.finish(
             self.caller,
             self.session_id,
             self.new.tool_call_id,
@@ -57,8 +58,22 @@ class CallSteps(Struct, frozen=True, kw_only=True):
         )
 
 
+class CompletionOptions(TypedDict, total=False):
+    """What a completion can carry beside its output: changes of the session, and tasks to create.
+
+    ``status`` is the session's next one. ``duration_ms``: by default the time since the attempt began.
+    """
+
+    state: StateOperations | None
+    messages: Sequence[NewMessage]
+    status: Status | None
+    tasks: Sequence[NewTask]
+    expected_version: int | None
+    duration_ms: int | None
+
+
 class HeldCall(Work):
-    """A call that was begun, now or before."""
+    """A call that was begun, by this attempt or an earlier one."""
 
     def __init__(self, steps: CallSteps, *, renew_for: int = RENEW_FOR) -> None:
         begun = steps.begin()
@@ -71,66 +86,54 @@ class HeldCall(Work):
             renew_for=renew_for,
         )
         super().__init__(
-            lease=lease, fence=claim.fence, downstream_token=downstream_token(claim), settled=begun.record
+            lease=lease, fence=claim.fence, downstream_token=downstream_token(claim), outcome=begun.record
         )
         self._steps = steps
 
-    def _end(self, outcome: Outcome, change: SessionChange = NO_CHANGE) -> Finished:
-        self._end_asked = True
-        finished = self._steps.end(self.fence, outcome, change)
-        self._settled = finished.record
-        return finished
+    def _complete(self, output: JsonValue, options: CompletionOptions) -> FinishResult:
+        change = SessionChange(
+            operations=options.get("state"),
+            messages=options.get("messages", ()),
+            to=options.get("status"),
+            tasks=options.get("tasks", ()),
+            expected_version=options.get("expected_version"),
+        )
+        outcome = CallOutcome(
+            status=ClaimStatus.COMPLETED, output=output, duration_ms=options.get("duration_ms")
+        )
+        return self._finish(outcome, change)
+
+    def _fail(self, error: JsonValue, duration_ms: int | None) -> FinishResult:
+        return self._finish(CallOutcome(status=ClaimStatus.FAILED, error=error, duration_ms=duration_ms))
+
+    def _finish(self, outcome: CallOutcome, change: SessionChange = NO_CHANGE) -> FinishResult:
+        self._settlement_sent = True
+        result = self._steps.finish(self.fence, outcome, change)
+        self._outcome = result.record
+        return result
 
 
 class ToolCall(HeldCall):
-    def complete(
-        self,
-        output: JsonValue,
-        *,
-        state: StateOperations | None = None,
-        messages: Sequence[NewMessage] = (),
-        status: Status | None = None,
-        tasks: Sequence[NewTask] = (),
-        expected_version: int | None = None,
-        duration_ms: int | None = None,
-    ) -> Finished:
-        """Write the outcome, and with it what the call changes in its session and the tasks that follow.
+    def complete(self, output: JsonValue, **options: Unpack[CompletionOptions]) -> FinishResult:
+        """Complete the call, with what it changes in its session, in one transaction.
 
-        All of it is done, or nothing.
-
-        ``duration_ms`` None: since the attempt began. After a refusal, or an answer that was lost,
-        the call is still held: complete it once more.
+        After an error the call is still held, and can be completed again.
 
         Raises:
-            OutcomeUnknownError: the answer was lost; the same again is a success if it was done.
-            FencedError: another attempt has taken over, and nothing is done.
+            OutcomeUnknownError: the response was lost; the same request again succeeds if it was done.
+            FencedError: another attempt has taken over; nothing was written.
             IdempotencyMismatchError: the call has another outcome.
             UnexpectedVersionError, InvalidTransitionError, SessionClosedError, ContentConflictError:
-                nothing is done; without the change it may be.
+                nothing was written; without the change it may succeed.
             InvalidRequestError, PayloadTooLargeError, SessionNotFoundError, NotFoundError,
                 MisdirectedError, ThrottledError
         """
-        change = SessionChange(
-            operations=state,
-            messages=messages,
-            to=status,
-            tasks=tasks,
-            expected_version=expected_version,
-        )
-        return self._end(completed(output, duration_ms), change)
+        return self._complete(output, options)
 
-    def fail(self, error: JsonValue, *, duration_ms: int | None = None) -> Finished:
-        """Write that the work has failed, for good: who asks again is told ``error``, and does not run it.
+    def fail(self, error: JsonValue, *, duration_ms: int | None = None) -> FinishResult:
+        """Fail the call for good. Later attempts get ``error``, and do not run it.
 
         Raises:
-            As ``complete``.
+            StoreError: as ``complete``.
         """
-        return self._end(failed(error, duration_ms))
-
-
-def completed(output: JsonValue, duration_ms: int | None) -> Outcome:
-    return Outcome(status=ClaimStatus.COMPLETED, output=output, duration_ms=duration_ms)
-
-
-def failed(error: JsonValue, duration_ms: int | None) -> Outcome:
-    return Outcome(status=ClaimStatus.FAILED, error=error, duration_ms=duration_ms)
+        return self._fail(error, duration_ms)

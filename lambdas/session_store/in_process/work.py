@@ -1,4 +1,4 @@
-"""A piece of work as whoever does it sees it: how it stands, and how it ended."""
+"""A piece of work as its holder sees it: its outcome, and whether it is still held."""
 
 from collections.abc import Iterator
 from typing import Final, Protocol
@@ -16,19 +16,22 @@ from session_store.errors import (
 )
 from session_store.in_process.lease import RENEW_FOR, Lease
 
-FIRST_LOOK: Final = 0.25
-LONGEST_LOOK: Final = 2.0
-"""Seconds between two looks at work that somebody else does."""
+FIRST_PAUSE: Final = 0.25
+MAX_PAUSE: Final = 2.0
+"""Seconds between two begins while another attempt holds the work."""
 
-BEGIN_AGAIN: Final = (InProgressError, OutcomeUnknownError)
-"""What may be another after a while: a block is one attempt, and is given its own fence again."""
+RETRIED_BEGIN_ERRORS: Final = (InProgressError, OutcomeUnknownError)
+"""Errors of a begin after which it is tried again; a block is one attempt and gets its own fence again."""
+
+NOT_FAILURES: Final = (StoreError, UnsettledError, WorkFailedError)
+"""Errors of the store or of another block, which never count as failures of the work."""
 
 
-class Terms(Struct, frozen=True, kw_only=True):
-    """How a block is held.
+class BlockOptions(Struct, frozen=True, kw_only=True):
+    """How a block holds its work.
 
-    ``wait``: seconds to wait for somebody else who does the work. ``renew_for``: seconds for which the
-    lease is renewed. ``failures``: exceptions by which the block says that its work has failed.
+    ``wait``: seconds to wait while another attempt holds the work. ``renew_for``: seconds for which the
+    lease is renewed. ``failures``: exceptions that mean that the work has failed.
     """
 
     wait: float = 0
@@ -36,26 +39,22 @@ class Terms(Struct, frozen=True, kw_only=True):
     failures: tuple[type[Exception], ...] = ()
 
 
-def looks(wait: float) -> Iterator[float]:
-    """Pauses between looks, ``wait`` seconds together."""
-    pause = FIRST_LOOK
+def pauses(wait: float) -> Iterator[float]:
+    """Growing pauses between begins, ``wait`` seconds in sum."""
+    pause = FIRST_PAUSE
     while wait > 0:
         yield min(pause, wait)
         wait -= pause
-        pause = min(LONGEST_LOOK, pause * 2)
+        pause = min(MAX_PAUSE, pause * 2)
 
 
-NO_FAILURES: Final = (StoreError, UnsettledError, WorkFailedError)
-"""What the store, or another block, has to say is no failure of the work."""
+def error_of(exception: Exception) -> JsonValue:
+    """The error recorded for an exception: its type. Its text may contain confidential data."""
+    return {"type": type(exception).__name__}
 
 
-def failure_of(error: Exception) -> JsonValue:
-    """What is recorded of an exception: its type. Its text may quote what nobody should read."""
-    return {"type": type(error).__name__}
-
-
-class Settled(Protocol):
-    """A record, or a free claim."""
+class SettledOutcome(Protocol):
+    """The outcome of settled work, in a record or a free claim."""
 
     @property
     def status(self) -> ClaimStatus: ...
@@ -68,61 +67,60 @@ class Settled(Protocol):
 
 
 class Work:
-    """What is common to tool calls and free claims, in a block or awaited.
+    """What tool calls and free claims have in common, with ``with`` and with ``async with``.
 
-    The block runs whatever the work is: ask ``finished`` first, and act only where it is False.
+    The block runs whether or not the work is finished: check ``finished`` first, and act only if it is False.
     """
 
-    def __init__(self, *, lease: Lease, fence: int, downstream_token: str, settled: Settled | None) -> None:
+    def __init__(
+        self, *, lease: Lease, fence: int, downstream_token: str, outcome: SettledOutcome | None
+    ) -> None:
         self.lease: Final = lease
         self.fence: Final = fence
         self.downstream_token: Final = downstream_token
         """For a service that takes idempotency keys: the same for every attempt. 36 hex digits."""
-        self._settled = settled
-        self._end_asked = False
-
-    @property
-    def may_have_failed(self) -> bool:
-        """Whether an exception may still mean that nothing came of it: no outcome was asked to be written."""
-        return not self.finished and not self._end_asked
+        self._outcome = outcome
+        self._settlement_sent = False
 
     @property
     def finished(self) -> bool:
-        """Whether the work has an outcome, of this attempt or of one before."""
-        return self._settled is not None
+        """Whether the work has an outcome, of this attempt or an earlier one."""
+        return self._outcome is not None
 
     @property
     def failed(self) -> bool:
         """Whether its outcome is a failure."""
-        return self._settled is not None and self._settled.status is ClaimStatus.FAILED
+        return self._outcome is not None and self._outcome.status is ClaimStatus.FAILED
 
     @property
     def output(self) -> JsonValue:
-        """Raises:
-        WorkFailedError: it failed, which is no output of ``None``.
-        UnsettledError: it has no outcome yet.
+        """The output of the work.
+
+        Raises:
+            WorkFailedError: the work has failed, which is different from an output of ``None``.
+            UnsettledError: it has no outcome yet.
         """
-        settled = self._outcome()
+        outcome = self._settled_outcome()
         if self.failed:
-            raise WorkFailedError(settled.error)
-        return settled.output
+            raise WorkFailedError(outcome.error)
+        return outcome.output
 
     @property
     def error(self) -> JsonValue:
-        """What was recorded of a failure; None where there was none.
+        """What was recorded of a failure; None if the work did not fail.
 
         Raises:
             UnsettledError: the work has no outcome yet.
         """
-        return self._outcome().error
+        return self._settled_outcome().error
 
     @property
     def lost(self) -> bool:
-        """Whether to stop: somebody else may hold the work, and an outcome may not be taken any more."""
+        """Whether to stop: another attempt may hold the work, and an outcome may be refused."""
         return not self.finished and self.lease.lost
 
     def check(self) -> None:
-        """Pass while the work is held; ask before each step that acts.
+        """Check that the work is still held. Call it before each step with an effect.
 
         Raises:
             FencedError
@@ -131,10 +129,33 @@ class Work:
             self.lease.check()
 
     def check_settled(self) -> None:
-        """Raises UnsettledError."""
-        self._outcome()
+        """Check that the work has an outcome.
 
-    def _outcome(self) -> Settled:
-        if self._settled is None:
+        Raises:
+            UnsettledError
+        """
+        self._settled_outcome()
+
+    def is_failed_by(self, exception: Exception) -> bool:
+        """Whether an exception that leaves the block fails the work: no outcome exists, and none was sent."""
+        unsettled = not self.finished and not self._settlement_sent
+        return unsettled and not isinstance(exception, NOT_FAILURES)
+
+    def _settled_outcome(self) -> SettledOutcome:
+        if self._outcome is None:
             raise UnsettledError
-        return self._settled
+        return self._outcome
+
+
+class HeldWork(Protocol):
+    """What a block needs of the work it holds, apart from ``fail``, which is blocking or awaited."""
+
+    @property
+    def lease(self) -> Lease: ...
+
+    @property
+    def finished(self) -> bool: ...
+
+    def is_failed_by(self, exception: Exception) -> bool: ...
+
+    def check_settled(self) -> None: ...

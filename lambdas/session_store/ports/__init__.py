@@ -1,8 +1,8 @@
-"""What the use cases need of the world.
+"""The ports: what use cases need from the outside.
 
-Each storage port has two adapters, DynamoDB and memory, and one contract suite
-that both pass. Every method may raise ThrottledError (nothing was done, try again)
-and every write OutcomeUnknownError (the answer was lost).
+Each storage port has two adapters, DynamoDB and memory, and one contract suite that both pass. Every method
+may raise ThrottledError (nothing was written, to be retried) and every write OutcomeUnknownError (the
+response was lost).
 """
 
 from session_store.ports.children import (
@@ -16,11 +16,14 @@ from session_store.ports.claims import (
     Refused,
     ToolCallStorage,
 )
-from session_store.ports.ends import (
+from session_store.ports.cleanup import (
     CleanupQueue,
     EventBus,
     Revoker,
     SecretStorage,
+)
+from session_store.ports.heartbeat import (
+    HeartbeatStorage,
 )
 from session_store.ports.redrive import (
     DeadLetterQueue,
@@ -32,7 +35,6 @@ from session_store.ports.sessions import (
     SessionStorage,
 )
 from session_store.ports.storage import (
-    HeartbeatStorage,
     Storage,
 )
 from session_store.ports.system import (

@@ -1,4 +1,4 @@
-"""What lies beside a session: messages, checkpoints, payloads, and all of it at its end."""
+"""Child items of a session: messages, checkpoints, payloads, and their erasure at its end."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -17,87 +17,89 @@ from session_store.domain.page import (
 
 class MessageStorage(Protocol):
     def put(self, message: Message) -> Message | None:
-        """None when the message is new and now stored; the one that has its id otherwise."""
+        """Store the message. None when it is new and stored; otherwise the message that has its id."""
         ...
 
     def put_all(self, messages: Sequence[Message], *, operation_id: str) -> dict[str, Message]:
-        """Store all the messages or none: empty when stored, else what holds their ids."""
+        """Store all messages or none. Empty when stored; otherwise the messages that have their ids."""
         ...
 
     def read_all(self, session_id: str, message_ids: Sequence[str]) -> dict[str, Message]:
-        """Those of the messages that exist, by id, read consistently."""
+        """Read those of the messages that exist, by id, consistently."""
         ...
 
     def page(self, session_id: str, page: PageRequest[MessagePosition]) -> Page[Message, MessagePosition]:
-        """A session's messages in the order of their ids, read consistently."""
+        """Read a session's messages in the order of their ids, consistently."""
         ...
 
 
 class CheckpointStorage(Protocol):
-    """Told apart by session, namespace and id; one that is expired stands in no new one's way."""
+    """A checkpoint is identified by session, namespace and id. A new one may replace an expired one."""
 
     def put(self, checkpoint: Checkpoint) -> Checkpoint | None:
-        """None when the checkpoint is new and now stored; the one that has its id otherwise."""
+        """Store the checkpoint. None when it is new and stored; otherwise the checkpoint that has its id."""
         ...
 
     def put_under_key(self, checkpoint: Checkpoint, claim: KeyClaim) -> KeyClaim | Checkpoint | None:
         """Store the checkpoint and the claim, both or neither.
 
-        Returns None when this very operation has been done, now or before; else the claim that
-        holds the key; or, where the key is free, the checkpoint that has the id.
+        None when this operation was written, by this request or an earlier attempt. Otherwise the claim that
+        holds the key or, where the key is free, the checkpoint that has the id.
         """
         ...
 
     def read_claim(self, key_hash: str) -> KeyClaim | None:
-        """The claim that holds a key, read consistently, whether or not it is expired."""
+        """Read the claim that holds a key consistently, expired or not."""
         ...
 
     def read(self, session_id: str, namespace: str, checkpoint_id: str) -> Checkpoint | None:
-        """A checkpoint, read consistently, whether or not it is expired."""
+        """Read a checkpoint consistently, expired or not."""
         ...
 
     def has(self, session_id: str, namespace: str, checkpoint_id: str, *, now_ms: int) -> bool:
-        """Whether there is such a checkpoint, not expired, read consistently; its data stays where it is."""
+        """Whether the checkpoint exists and has not expired, read consistently and without its data."""
         ...
 
     def page(
         self, session_id: str, namespace: str, page: PageRequest[CheckpointPosition]
     ) -> Page[Checkpoint, CheckpointPosition]:
-        """Checkpoints of a namespace in the order of their ids, the expired among them, read consistently."""
+        """Read checkpoints of a namespace in the order of their ids, expired ones included, consistently."""
         ...
 
 
 class ChildStorage(Protocol):
-    """What lies beside a session's metadata, of whatever kind."""
+    """The child items of a session, of every kind."""
 
     def first(self, session_id: str, *, limit: int) -> Sequence[str]:
-        """The sort keys of the first children, in order, read consistently; none when there are none."""
+        """Read the sort keys of the first child items, in order, consistently."""
         ...
 
     def erase(self, session_id: str, sks: Sequence[str]) -> None:
-        """Delete these children; those that are gone already are no error."""
+        """Delete the child items. Those that do not exist are ignored."""
         ...
 
-    def read_erasure(self, session_id: str) -> Erasure: ...
+    def read_erasure(self, session_id: str) -> Erasure:
+        """Read how far the erasure has come."""
+        ...
 
     def advance(self, session_id: str, before: Erasure, after: Erasure, *, ttl: int) -> Erasure:
-        """Keep ``after`` until ``ttl`` if ``before`` is what is kept; returns what is kept then."""
+        """Replace ``before`` by ``after``, kept until ``ttl``; returns what is stored afterwards."""
         ...
 
 
 class PayloadStorage(Protocol):
-    """Objects by key, ``schema.payload_key``: one key, one content. They are no part of any transaction."""
+    """Objects by ``schema.payload_key``, which has the content's hash. They take part in no transaction."""
 
     def put(self, key: str, text: bytes) -> None:
-        """Keep the text. Put twice, it is there once.
+        """Store the text. Idempotent.
 
         Raises:
-            ThrottledError: it may be there; nothing refers to it.
+            ThrottledError: it may have been stored; nothing refers to it.
         """
         ...
 
     def get(self, key: str) -> bytes | None:
-        """What is there, read consistently; None where nothing is, or nothing that may be read.
+        """Read an object consistently. None where there is none, or where reading it is denied.
 
         Raises:
             ThrottledError
@@ -105,5 +107,5 @@ class PayloadStorage(Protocol):
         ...
 
     def erase_some(self, session_id: str) -> bool:
-        """Delete some of a session's objects; whether there may be more."""
+        """Delete some of a session's objects. True where there may be more."""
         ...

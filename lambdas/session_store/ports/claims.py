@@ -1,4 +1,4 @@
-"""Claims: of tool calls and free keys."""
+"""Claims of tool calls, and free claims."""
 
 from collections.abc import Sequence
 from typing import Generic, Protocol
@@ -17,57 +17,59 @@ from session_store.domain.tool_call import Claim, ToolCallRecord
 
 
 class Refused(Struct, Generic[ClaimT], frozen=True, kw_only=True):
-    """A claim was not written; ``held`` is what was there instead, if anything was."""
+    """A write that was refused. ``held``: the item that is stored instead, if any."""
 
     held: ClaimT | None
 
 
 class ToolCallStorage(Protocol):
     def put(self, claim: Claim, guard: ClaimGuard) -> Refused[Claim] | None:
-        """Write the claim if what is there is what the guard asks for.
+        """Write the claim on the condition of the guard.
 
-        None when written: by this request, or where it finds its own work, by one whose answer was lost.
+        None when it was written, by this request or by an earlier attempt whose response was lost.
         """
         ...
 
     def settle(self, settlement: Settlement) -> bool:
         """Write everything or nothing.
 
-        False: nothing, for the claim or a message is not what it was taken for, or another
-        request of the same token is at work; read, and judge again.
+        False when nothing was written: the claim or a message has changed since it was read, or another
+        request with the same token is in progress. Read and judge again.
 
         Raises:
             StoreError: a clause of the session's guard does not hold.
-            PayloadTooLargeError: more than one transaction takes, or the session would pass 400 KB.
+            PayloadTooLargeError: too much for one transaction, or the session would exceed 400 KB.
         """
         ...
 
     def read_call(
         self, session_id: str, tool_call_id: str, *, message_ids: Sequence[str] = ()
     ) -> CallSnapshot:
-        """The call's claim, its session and those of the messages that are there, read consistently."""
+        """Read the call's claim, its session and those of the messages that exist, consistently."""
         ...
 
-    def read_record(self, claim: Claim) -> ToolCallRecord | None: ...
+    def read_record(self, claim: Claim) -> ToolCallRecord | None:
+        """Read the record of a settled call consistently."""
+        ...
 
     def unsettled(self, session_id: str) -> Sequence[Claim]:
-        """Claims of the session's calls that are in progress, without their inputs, read consistently."""
+        """Read the claims of the session's calls in progress, without their inputs, consistently."""
         ...
 
     def page(
         self, session_id: str, page: PageRequest[RecordPosition]
     ) -> Page[ToolCallRecord, RecordPosition]:
-        """A session's finished calls in the order they started, read consistently."""
+        """Read a session's finished calls in the order of their start, consistently."""
         ...
 
 
 class ClaimStorage(Protocol):
-    """Free claims."""
+    """Free claims: those without a session."""
 
     def put(self, claim: FreeClaim, guard: ClaimGuard) -> Refused[FreeClaim] | None:
         """As ``ToolCallStorage.put``."""
         ...
 
     def read(self, key_hash: str) -> FreeClaim | None:
-        """Read consistently, expired or not."""
+        """Read a claim consistently, expired or not."""
         ...

@@ -1,4 +1,4 @@
-"""Letters that could not be done, and doing them again."""
+"""Dead-letter queues and their redrive."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -7,43 +7,45 @@ from session_store.domain.dead_letter import Letter, Reread, ShardRange
 
 
 class DeadLetterQueue(Protocol):
-    """Letters that wait until somebody removes them."""
+    """Letters that stay until they are removed."""
 
     def depth(self) -> int:
-        """About how many there are, those that somebody holds among them."""
+        """The approximate number of letters, including those that are being processed."""
         ...
 
     def receive(self, *, most: int, hidden: int) -> Sequence[Letter]:
-        """Up to ``most`` letters, which nobody else receives for ``hidden`` seconds; fewer prove nothing.
+        """Receive up to ``most`` letters with a visibility timeout of ``hidden`` seconds.
 
-        None at all: there is none now that nobody else holds.
+        Fewer than ``most`` does not mean that the queue has no more. An empty result means that no letter is
+        visible now.
         """
         ...
 
     def remove(self, letter: Letter) -> None:
-        """For good. One that somebody else has removed is no error."""
+        """Delete the letter. One that has been deleted already is ignored."""
         ...
 
     def release(self, letters: Sequence[Letter]) -> None:
-        """Give them back at once, to whoever asks next."""
+        """Make the letters visible again at once."""
         ...
 
 
 class StreamHistory(Protocol):
     def read(self, span: ShardRange) -> Reread:
-        """Exactly the records of the range that the stream still holds.
+        """Read exactly those records of the range that the stream still has.
 
         Raises:
-            ThrottledError: it could not be read to the end of the range now.
+            ThrottledError: the range could not be read to its end now.
         """
         ...
 
 
 class StreamReplay(Protocol):
     def replay(self, records: Sequence[Mapping[str, Any]]) -> Sequence[int]:
-        """Hand records to the consumer of the stream once more; the places of those that it did not take.
+        """Hand records to the stream's consumer again; returns the positions of those that failed.
 
         Raises:
-            ThrottledError: it was not reached, or its answer was lost; it may have taken some.
+            ThrottledError: the consumer was not reached, or its response was lost and it may have
+                processed some.
         """
         ...

@@ -19,32 +19,32 @@ from session_store.domain.slide import Slide
 
 class SessionStorage(Protocol):
     def create(self, session: Session) -> None:
-        """Put the session. Its id is new, so the only item it may meet is its own, of a lost answer."""
+        """Store the session. Its id is new, so an existing item is its own, from a lost response."""
         ...
 
     def read(self, session_id: str) -> Session | None:
-        """The session as it is now, read consistently, whoever asks and whether or not it is expired."""
+        """Read the session consistently, of any owner, expired or not."""
         ...
 
     def write(self, write: SessionWrite) -> Session:
-        """The session after the write, or after the same write done before.
+        """Write the session; returns it as it is after this write, or after its earlier attempt.
 
         Raises:
             StoreError: the clause of the guard that does not hold (``domain.session_write.violation``).
-            PayloadTooLargeError: the item would pass DynamoDB's 400 KB; nothing is changed.
+            PayloadTooLargeError: the item would exceed DynamoDB's 400 KB; nothing was written.
         """
         ...
 
     def slide(self, slide: Slide) -> Session | None:
-        """The session as the slide left it or as another use had left it; None if it is gone."""
+        """Slide the session; returns it after this slide or a later one. None if it has ended."""
         ...
 
     def mark_warned(self, mark: ExpiryMark) -> bool:
-        """Whether the mark is set now by this call: not on a session that is gone, moved on or marked."""
+        """Mark the session as warned. False if it has ended, has another expiration or was marked before."""
         ...
 
     def delete(self, session_id: str, guard: Guard, event: AuditEvent) -> None:
-        """Remove the metadata and write the event, both or neither.
+        """Delete the metadata and write the event, both or neither.
 
         Raises:
             StoreError: the clause of the guard that does not hold.
@@ -54,40 +54,42 @@ class SessionStorage(Protocol):
     def page_owned(
         self, owner: Owner, *, status: Status | None, now_ms: int, page: PageRequest[OwnedPosition]
     ) -> Page[SessionSummary, OwnedPosition]:
-        """Live sessions of an owner by creation. Eventually consistent."""
+        """List live sessions of an owner by creation, eventually consistently."""
         ...
 
     def page_expiring(
         self, status: Status, *, now_ms: int, until: int, page: PageRequest[ExpiringPosition]
     ) -> Page[ExpiringSession, ExpiringPosition]:
-        """Live sessions of any owner that end by ``until`` (epoch seconds), soonest first.
+        """List live sessions of any owner that end by ``until`` (epoch seconds), soonest first.
 
         Eventually consistent.
         """
         ...
 
     def count_living(self, status: Status, *, region: str, now_ms: int) -> Iterator[int]:
-        """How many live sessions of a status are at home in a region, in parts that add up.
+        """Count the live sessions of a status at home in a region, in parts that add up.
 
-        Each part is read as it is asked for. Eventually consistent.
+        Parts are read lazily. Eventually consistent.
         """
         ...
 
 
 class KeyedSessionStorage(Protocol):
-    """Writes of sessions together with the claim of an idempotency key: both, or neither.
+    """Writes of sessions together with the claim of an idempotency key: both or neither.
 
-    Each returns None when this very operation has been done, now or before, and else
-    the claim that holds the key, whatever has become of its session.
+    Each returns None when this operation was written, by this request or an earlier attempt. Otherwise it
+    returns the claim that holds the key, whether or not its session still exists.
     """
 
-    def create(self, session: Session, claim: KeyClaim) -> KeyClaim | None: ...
+    def create(self, session: Session, claim: KeyClaim) -> KeyClaim | None:
+        """Store a new session and the claim."""
+        ...
 
     def write(self, write: SessionWrite, claim: KeyClaim) -> KeyClaim | None:
-        """A transaction tells nothing of the session after it.
+        """Write a session and the claim. A transaction returns no values, so the session is not returned.
 
         Raises:
             StoreError: the key is free, and a clause of the guard does not hold.
-            PayloadTooLargeError: the item would pass DynamoDB's 400 KB; nothing is changed.
+            PayloadTooLargeError: the item would exceed DynamoDB's 400 KB; nothing was written.
         """
         ...

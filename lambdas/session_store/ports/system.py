@@ -1,4 +1,4 @@
-"""The machine: time, randomness, names."""
+"""The machine: time and randomness."""
 
 from typing import Protocol
 
@@ -19,5 +19,5 @@ class Ids(Protocol):
         ...
 
     def operation_id(self) -> str:
-        """A name for one operation, at most 36 characters: it serves as ClientRequestToken."""
+        """A unique id of at most 36 characters, which can serve as a ClientRequestToken."""
         ...

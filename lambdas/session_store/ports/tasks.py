@@ -17,26 +17,28 @@ from session_store.ports.claims import Refused
 
 class TaskStorage(Protocol):
     def create(self, task: Task) -> None:
-        """Put the task. Its id is new, so the only item it may meet is its own, of a lost answer."""
+        """Store the task. Its id is new, so an existing item is its own, from a lost response."""
         ...
 
     def read(self, task_id: str) -> Task | None:
-        """Read consistently, whoever asks, expired or not."""
+        """Read a task consistently, of any tenant, expired or not."""
         ...
 
     def read_all(self, task_ids: Sequence[str]) -> dict[str, Task]:
-        """Those of up to 100 tasks that exist, by id, read consistently."""
+        """Read those of up to 100 tasks that exist, by id, consistently."""
         ...
 
     def put(self, task: Task, guard: ClaimGuard) -> Refused[Task] | None:
-        """As ``ToolCallStorage.put``."""
+        """Write the task on the condition of the guard, as ``ToolCallStorage.put``."""
         ...
 
     def settle(self, settlement: TaskSettlement) -> bool:
-        """Write everything or nothing. False: nothing, or another request did; read, and judge again.
+        """Write everything or nothing.
+
+        False when nothing was written, or an earlier attempt wrote it. Read and judge again.
 
         Raises:
-            PayloadTooLargeError: more than one transaction takes.
+            PayloadTooLargeError: too much for one transaction.
         """
         ...
 
@@ -50,37 +52,37 @@ class TaskStorage(Protocol):
         limit: int,
         shuffle: Callable[[list[Any]], None],
     ) -> Iterator[Sequence[str]]:
-        """Ids of tasks that may be there to be taken, the first due of one place after another.
+        """Ids of tasks that may be claimable, the first due of each index partition in turn.
 
-        ``shuffle`` orders the places. Each part is read as it is asked for. Eventually consistent.
+        ``shuffle`` orders the partitions. Parts are read lazily. Eventually consistent.
         """
         ...
 
     def overdue(self, *, region: str, now_ms: int) -> Iterator[Sequence[str]]:
-        """Ids of tasks of any tenant that have come to their end by themselves, as ``due``."""
+        """Ids of tasks of any tenant that may have lapsed, read as ``due``."""
         ...
 
     def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
-        """The oldest tasks that are open in a session, without their payloads.
+        """Read the oldest open tasks of a session, without their payloads.
 
-        Which there are is eventually consistent, each of them is read consistently.
+        The list is eventually consistent; each task in it is read consistently.
         """
         ...
 
     def page(
         self, tenant: str, wanted: TaskFilter, *, now_ms: int, page: PageRequest[TaskPosition]
     ) -> Page[Task, TaskPosition]:
-        """Tasks of a tenant: lane by lane, in each by queue and time. As consistent as ``open_in``."""
+        """List tasks of a tenant, lane by lane, in each by queue and time. Consistent as ``open_in``."""
         ...
 
 
 class KeyedTaskStorage(Protocol):
-    """New tasks together with the claim of an idempotency key: both, or neither."""
+    """New tasks together with the claim of an idempotency key: both or neither."""
 
     def create(self, task: Task, claim: KeyClaim) -> KeyClaim | None:
-        """As ``KeyedSessionStorage.create``."""
+        """Store a new task and the claim, as ``KeyedSessionStorage.create``."""
         ...
 
     def read_claim(self, key_hash: str) -> KeyClaim | None:
-        """Read consistently, expired or not."""
+        """Read the claim that holds a key consistently, expired or not."""
         ...

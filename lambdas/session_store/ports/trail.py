@@ -1,4 +1,4 @@
-"""The audit, and what is kept aside because it cannot be audited."""
+"""The audit trail, and the quarantine for records that cannot be audited."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -14,23 +14,25 @@ from session_store.domain.page import (
 
 class AuditStorage(Protocol):
     def put_event(self, event: AuditEvent) -> AuditEntry | None:
-        """None when the event is kept now; else the entry that holds its key, of an earlier attempt."""
+        """Store the event. None when stored; otherwise the entry of an earlier attempt, which has its key."""
         ...
 
     def put(self, change: AuditChange) -> None:
-        """Keep the change; one that is kept already is the same one, delivered again."""
+        """Store the change. One that exists already is the same, delivered again."""
         ...
 
     def page(self, pk: str, page: PageRequest[AuditPosition]) -> Page[AuditEntry, AuditPosition]:
-        """The trail of a session or task, by its partition key, in time order; read consistently."""
+        """Read the trail of a session or task, by its partition key, in time order, consistently."""
         ...
 
 
 class Quarantine(Protocol):
     def keep(self, raw: Mapping[str, Any], *, name: str, reason: str) -> None:
-        """Keep a record of the stream whole, under a name of its own; kept twice, it is there once."""
+        """Store a whole stream record under a unique name. Idempotent."""
         ...
 
 
 class QuarantineCount(Protocol):
-    def count(self) -> Quarantined: ...
+    def count(self) -> Quarantined:
+        """Count the records in quarantine."""
+        ...

@@ -1,4 +1,4 @@
-"""Events for the audit trail, made in the transaction that they tell of."""
+"""Events for the audit trail, written in the transaction they describe."""
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ class AuditEvents(Struct, frozen=True, kw_only=True):
     """Seconds that an event is kept."""
 
     def of(self, caller: Caller, event_name: str, *, pk: str, at: int) -> AuditEvent:
-        """``at`` in milliseconds. Its ``operation_id`` serves as the transaction's token too."""
+        """Build an event at ``at`` (ms). Its ``operation_id`` also serves as the transaction's token."""
         return AuditEvent(
             pk=pk,
             event_name=event_name,

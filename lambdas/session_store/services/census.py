@@ -1,4 +1,4 @@
-"""How many living sessions there are."""
+"""The number of living sessions."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,28 +10,29 @@ from session_store.domain.session import Status
 from session_store.ports import Clock, SessionStorage
 
 RESERVE: Final = 15.0
-"""Seconds of the deadline in which nothing more is read: what is counted has still to be told."""
+"""Seconds of the deadline in which reading stops, so that the counts can still be published."""
 
 
-class Counted(Struct, frozen=True, kw_only=True):
-    """``living``: of each status that was counted to its end; those that time ran out for are not in it."""
+class SessionCounts(Struct, frozen=True, kw_only=True):
+    """``living``: the count of each status that was read to its end. ``complete``: whether all were."""
 
     living: Mapping[Status, int]
     complete: bool
 
 
 class Census(Struct, frozen=True, kw_only=True):
-    """Counts the sessions at home in ``region``: what all regions count adds up, each session once."""
+    """Counts the sessions at home in ``region``, so that the counts of all regions add up."""
 
     sessions: SessionStorage
     clock: Clock
     deadline: Deadline
     region: str
 
-    def run(self) -> Counted:
-        """Half a count would look like a loss, so there is either all of a status or nothing.
+    def run(self) -> SessionCounts:
+        """Count living sessions by status.
 
-        Open sessions are counted first: of closed ones there may be most, and they matter least.
+        A partial count would look like a drop, so a status is counted to its end or left out. Closed
+        sessions can be the most numerous and matter least, so they are counted last.
         """
         now_ms = self.clock.now_ms()
         living: dict[Status, int] = {}
@@ -40,6 +41,6 @@ class Census(Struct, frozen=True, kw_only=True):
             for part in self.sessions.count_living(status, region=self.region, now_ms=now_ms):
                 counted += part
                 if self.deadline.remaining() < RESERVE:
-                    return Counted(living=living, complete=False)
+                    return SessionCounts(living=living, complete=False)
             living[status] = counted
-        return Counted(living=living, complete=True)
+        return SessionCounts(living=living, complete=True)

@@ -1,4 +1,4 @@
-"""Checkpoints of a session: taken once for ever, and the newest of them."""
+"""Checkpoints of a session: immutable, and read back by id, by page or as the newest."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -23,26 +23,26 @@ from session_store.errors import (
 )
 from session_store.ports import CheckpointStorage, Clock, Ids
 from session_store.services.access import SessionAccess
-from session_store.services.new_checkpoints import NewCheckpoint, born
+from session_store.services.new_checkpoints import NewCheckpoint, build_checkpoint
 from session_store.services.payload_parts import CHECKPOINTS
 from session_store.services.payloads import Payloads
 
-MOST_AT_ONCE: Final = 100
-"""Checkpoints read at once on the way past expired ones to the newest."""
+MAX_PAGE: Final = 100
+"""Checkpoints per page while expired ones are skipped on the way to the newest."""
 
 CheckpointPage = Page[Checkpoint, CheckpointPosition]
 
 
-class Added(Struct, frozen=True, kw_only=True):
-    """``created``: it was not there before. ``by_key``: this is the first answer to a key used before."""
+class AddedCheckpoint(Struct, frozen=True, kw_only=True):
+    """``by_key``: the replay was recognised by its idempotency key, so that the first answer is repeated."""
 
     checkpoint: Checkpoint
-    created: bool
+    replayed: bool
     by_key: bool = False
 
 
-class Draft(Struct, frozen=True, kw_only=True):
-    """A checkpoint as it is to be, and the session that it was asked for in."""
+class CheckpointDraft(Struct, frozen=True, kw_only=True):
+    """A checkpoint to be stored, with the request and the session it belongs to."""
 
     session: Session
     new: NewCheckpoint
@@ -56,42 +56,48 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
     clock: Clock
     ids: Ids
 
-    def add(self, caller: Caller, session_id: str, new: NewCheckpoint) -> Added:
-        """Store a checkpoint, once for its id.
+    def add(self, caller: Caller, session_id: str, new: NewCheckpoint) -> AddedCheckpoint:
+        """Store a checkpoint, once per id.
 
-        One whose id is there with the same content is a replay and a success, whatever has become of
-        the session's status and of its parent.
+        The same content under an existing id is a replay and succeeds, whatever the status of the session
+        and whether or not the parent still exists.
 
         Raises:
-            ContentConflictError: the id is there with another content.
-            InvalidRequestError: malformed, a new id five minutes off, or a parent that is not there.
+            ContentConflictError: the id exists with other content.
+            InvalidRequestError: malformed, a new id more than five minutes off, or an unknown parent.
             SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
         draft = self.draft(caller, session_id, new)
         refusal = self.refusal(draft)
-        held = self.storage.put(self.stored(draft)) if refusal is None else self.there(draft, refusal)
-        added = answer(draft, held)
+        existing = (
+            self.storage.put(self.offload(draft)) if refusal is None else self.read_existing(draft, refusal)
+        )
+        added = added_checkpoint(draft, existing)
         self.access.slide_quietly(caller, draft.session)
         return added
 
-    def draft(self, caller: Caller, session_id: str, new: NewCheckpoint) -> Draft:
-        """Raises InvalidRequestError, MisdirectedError, PayloadTooLargeError, SessionNotFoundError."""
+    def draft(self, caller: Caller, session_id: str, new: NewCheckpoint) -> CheckpointDraft:
+        """Check the request and build the checkpoint.
+
+        Raises:
+            InvalidRequestError, MisdirectedError, PayloadTooLargeError, SessionNotFoundError
+        """
         self._check(new)
         session = self.access.load_at_home(caller, session_id)
         now_ms = self.clock.now_ms()
         checkpoint_id = new.checkpoint_id or self.ids.message_id(now_ms)
-        checkpoint = born(caller, session, new, checkpoint_id=checkpoint_id, at=now_ms)
-        return Draft(session=session, new=new, checkpoint=checkpoint)
+        checkpoint = build_checkpoint(caller, session, new, checkpoint_id=checkpoint_id, at=now_ms)
+        return CheckpointDraft(session=session, new=new, checkpoint=checkpoint)
 
-    def refusal(self, draft: Draft) -> StoreError | None:
-        """Why it may not be stored as a new one; what is there already is a replay all the same."""
+    def refusal(self, draft: CheckpointDraft) -> StoreError | None:
+        """The error that forbids storing it as a new checkpoint, if any. A replay succeeds all the same."""
         try:
-            self._check_room(draft)
+            self._check_may_add(draft)
         except (InvalidRequestError, SessionClosedError) as error:
             return error
         return None
 
-    def _check_room(self, draft: Draft) -> None:
+    def _check_may_add(self, draft: CheckpointDraft) -> None:
         session, new, now_ms = check_writable(draft.session), draft.new, draft.checkpoint.taken_at
         if new.checkpoint_id is not None:
             check_on_clock(new.checkpoint_id, now_ms, path="$.checkpointId")
@@ -100,19 +106,19 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
             detail = "There is no such checkpoint in this namespace of the session"
             raise InvalidRequestError(detail, path="$.parentId")
 
-    def there(self, draft: Draft, refusal: StoreError) -> Checkpoint:
-        """What is there already under the id that the caller chose; else ``refusal`` is raised."""
+    def read_existing(self, draft: CheckpointDraft, refusal: StoreError) -> Checkpoint:
+        """Read the checkpoint that has the id the caller chose; where there is none, raise ``refusal``."""
         new = draft.new
         if new.checkpoint_id is None:
             raise refusal
-        held = self._alive(draft.session.session_id, new.namespace, new.checkpoint_id)
-        if held is None:
+        existing = self._read_unexpired(draft.session.session_id, new.namespace, new.checkpoint_id)
+        if existing is None:
             raise refusal
-        return held
+        return existing
 
-    def stored(self, draft: Draft) -> Checkpoint:
-        """The checkpoint as its item has it: what is too large for that is in the bucket by now."""
-        (checkpoint,) = CHECKPOINTS.stored(self.payloads, (draft.checkpoint,))
+    def offload(self, draft: CheckpointDraft) -> Checkpoint:
+        """Upload data that is too large for the item; returns the checkpoint as the item has it."""
+        (checkpoint,) = CHECKPOINTS.store(self.payloads, (draft.checkpoint,))
         return checkpoint
 
     def get(
@@ -124,7 +130,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         namespace: str = "",
         min_version: int = 0,
     ) -> Checkpoint:
-        """One checkpoint.
+        """Read one checkpoint.
 
         Raises:
             NotFoundError: absent or expired.
@@ -133,20 +139,20 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         check_namespace(namespace, path="query namespace")
         check_message_id(checkpoint_id, path="checkpointId")
         session = self.access.load(caller, session_id, min_version=min_version)
-        found = self._alive(session_id, namespace, checkpoint_id)
-        if found is None:
+        checkpoint = self._read_unexpired(session_id, namespace, checkpoint_id)
+        if checkpoint is None:
             raise NotFoundError
-        (opened,) = CHECKPOINTS.opened(self.payloads, (found,), home=session.home_region)
+        (whole,) = CHECKPOINTS.load(self.payloads, (checkpoint,), home=session.home_region)
         self.access.slide_quietly(caller, session)
-        return opened
+        return whole
 
     def latest(
         self, caller: Caller, session_id: str, *, namespace: str = "", min_version: int = 0
     ) -> Checkpoint:
-        """The checkpoint of a namespace with the greatest id.
+        """Read the unexpired checkpoint of a namespace with the greatest id.
 
         Raises:
-            NotFoundError: there is none that is not expired.
+            NotFoundError: there is none.
             SessionNotFoundError, InvalidRequestError, PayloadMissingError, MisdirectedError
         """
         check_namespace(namespace, path="query namespace")
@@ -158,12 +164,12 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         return newest
 
     def newest_of(self, session: Session, namespace: str) -> Checkpoint | None:
-        """The same of a session that was found, and None where there is none."""
+        """``latest`` for a session that was loaded before; None where there is no checkpoint."""
         newest = self._newest(session.session_id, namespace)
         if newest is None:
             return None
-        (opened,) = CHECKPOINTS.opened(self.payloads, (newest,), home=session.home_region)
-        return opened
+        (whole,) = CHECKPOINTS.load(self.payloads, (newest,), home=session.home_region)
+        return whole
 
     def page(
         self,
@@ -174,57 +180,57 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         namespace: str = "",
         min_version: int = 0,
     ) -> CheckpointPage:
-        """Checkpoints of a namespace in the order of their ids; short where some are expired.
+        """Read a page of a namespace's checkpoints in the order of their ids. Expired ones are left out.
 
         Raises:
             SessionNotFoundError, InvalidRequestError, PayloadMissingError, MisdirectedError
         """
         check_namespace(namespace, path="query namespace")
         session = self.access.load(caller, session_id, min_version=min_version)
-        found = self.storage.page(session_id, namespace, page)
-        opened = CHECKPOINTS.opened(self.payloads, self._living(found.items), home=session.home_region)
+        result = self.storage.page(session_id, namespace, page)
+        whole = CHECKPOINTS.load(self.payloads, self._unexpired(result.items), home=session.home_region)
         self.access.slide_quietly(caller, session)
-        return replace(found, items=opened)
+        return replace(result, items=whole)
 
-    def _alive(self, session_id: str, namespace: str, checkpoint_id: str) -> Checkpoint | None:
-        found = self.storage.read(session_id, namespace, checkpoint_id)
-        return None if found is None or is_expired(found.ttl, self.clock.now_ms()) else found
+    def _read_unexpired(self, session_id: str, namespace: str, checkpoint_id: str) -> Checkpoint | None:
+        stored = self.storage.read(session_id, namespace, checkpoint_id)
+        return None if stored is None or is_expired(stored.ttl, self.clock.now_ms()) else stored
 
-    def _living(self, found: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
+    def _unexpired(self, checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
         now_ms = self.clock.now_ms()
-        return tuple(each for each in found if not is_expired(each.ttl, now_ms))
+        return tuple(each for each in checkpoints if not is_expired(each.ttl, now_ms))
 
     def _newest(self, session_id: str, namespace: str) -> Checkpoint | None:
-        """One item is read where the newest lives; past expired ones, twice as many each time."""
+        """Read one item first; while all that is read has expired, twice as many each time."""
         after, limit = None, 1
         while True:
             request: PageRequest[CheckpointPosition] = PageRequest(limit=limit, after=after, descending=True)
-            found = self.storage.page(session_id, namespace, request)
-            living = self._living(found.items)
-            if living or found.next is None:
-                return living[0] if living else None
-            after, limit = found.next, min(2 * limit, MOST_AT_ONCE)
+            result = self.storage.page(session_id, namespace, request)
+            unexpired = self._unexpired(result.items)
+            if unexpired or result.next is None:
+                return unexpired[0] if unexpired else None
+            after, limit = result.next, min(2 * limit, MAX_PAGE)
 
     def _check(self, new: NewCheckpoint) -> None:
         check_namespace(new.namespace, path="$.namespace")
-        for name, given in (("checkpointId", new.checkpoint_id), ("parentId", new.parent_id)):
-            if given is not None:
-                check_message_id(given, path=f"$.{name}")
-        kept = new.retain_seconds
-        if kept is not None and not SHORTEST_RETENTION <= kept <= LONGEST_LIFE:
+        for name, value in (("checkpointId", new.checkpoint_id), ("parentId", new.parent_id)):
+            if value is not None:
+                check_message_id(value, path=f"$.{name}")
+        retain = new.retain_seconds
+        if retain is not None and not SHORTEST_RETENTION <= retain <= LONGEST_LIFE:
             detail = f"Must be {SHORTEST_RETENTION} to {LONGEST_LIFE} seconds"
             raise InvalidRequestError(detail, path="$.retainSeconds")
         self.payloads.check(new.data, path="$.data")
 
 
-def answer(draft: Draft, held: Checkpoint | None) -> Added:
-    """``held``: what was there under the id; None: it is stored now.
+def added_checkpoint(draft: CheckpointDraft, existing: Checkpoint | None) -> AddedCheckpoint:
+    """The result of adding the draft. ``existing``: what had its id before; None: the draft was stored.
 
     Raises:
-        ContentConflictError: another content is there.
+        ContentConflictError: the existing checkpoint has other content.
     """
-    if held is None:
-        return Added(checkpoint=draft.checkpoint, created=True)
-    if held.content_hash != draft.checkpoint.content_hash:
-        raise ContentConflictError(checkpointId=held.checkpoint_id)
-    return Added(checkpoint=CHECKPOINTS.as_given(held, data=draft.new.data), created=False)
+    if existing is None:
+        return AddedCheckpoint(checkpoint=draft.checkpoint, replayed=False)
+    if existing.content_hash != draft.checkpoint.content_hash:
+        raise ContentConflictError(checkpointId=existing.checkpoint_id)
+    return AddedCheckpoint(checkpoint=CHECKPOINTS.with_given(existing, data=draft.new.data), replayed=True)

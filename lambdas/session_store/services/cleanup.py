@@ -1,4 +1,4 @@
-"""What is done after a session has ended, each step so that doing it again changes nothing.
+"""The clean-up after a session has ended: idempotent steps, so that it can be repeated.
 
 The order and its reasons are in docs/decisions/0007-what-happens-after-a-session.md.
 """
@@ -20,18 +20,18 @@ from session_store.domain.times import end_of_second, iso, seconds
 from session_store.errors import SessionStillThereError, UnavailableError, UnfinishedError
 from session_store.ports import AuditStorage, ChildStorage, EventBus, PayloadStorage, SessionStorage
 from session_store.schema import session_pk
+from session_store.services.principals import EXPIRY_CLEANUP
 from session_store.services.revocation import Revocations
 
-PRINCIPAL: Final = "session-store expiry-cleanup"
 PAGE: Final = 1000
-"""Children whose keys are held at once."""
+"""Child items whose keys are in memory at once."""
 
 RESERVE: Final = 20.0
-"""Seconds of the deadline in which no further page is begun: the one begun before has to end in time."""
+"""Seconds of the deadline in which no further page is begun, so that the current one can finish."""
 
 
-class CleanedUp(Struct, frozen=True, kw_only=True):
-    """How many there were of each; ``failed`` credentials are given up."""
+class CleanupResult(Struct, frozen=True, kw_only=True):
+    """``children``: child items erased. ``revoked`` and ``failed``: credentials; the failed are given up."""
 
     children: int
     revoked: int
@@ -52,14 +52,15 @@ class Cleanup(Struct, frozen=True, kw_only=True):
     audit_retention: int
     """Seconds that the summary is kept."""
 
-    def run(self, end: SessionEnd, *, request_id: str) -> CleanedUp:
-        """Erase what a session left behind, and tell of its end.
+    def run(self, end: SessionEnd, *, request_id: str) -> CleanupResult:
+        """Erase a session's child items and payloads, revoke its credentials and announce its end.
 
         Raises:
-            InvalidRequestError: no session id of this store.
+            InvalidRequestError: not a session id of this store.
             SessionStillThereError: the session has not ended; nothing is done.
-            UnfinishedError: time is up; the next delivery goes on.
-            UnavailableError: a credential is to be tried again; all else but the summary is done.
+            UnfinishedError: out of time; the next delivery of the message continues.
+            UnavailableError: a credential could not be revoked now. All else is done, except for the
+                summary and the announcement.
         """
         if self.sessions.read(check_session_id(end.session_id)) is not None:
             raise SessionStillThereError("the session's metadata is still there")
@@ -69,26 +70,26 @@ class Cleanup(Struct, frozen=True, kw_only=True):
         if unavailable is not None:
             raise unavailable
         event = self._summary(end, _facts(end, count, revocations), request_id)
-        kept = self.audit.put_event(event)
-        facts = event.facts if kept is None else kept.facts
+        earlier = self.audit.put_event(event)
+        facts = event.facts if earlier is None else earlier.facts
         self.bus.emit([session_ended(end, facts, region=self.region)])
         failed = sum(revocation.failure is not None for revocation in revocations)
-        return CleanedUp(children=count, revoked=len(revocations) - failed, failed=failed)
+        return CleanupResult(children=count, revoked=len(revocations) - failed, failed=failed)
 
     def _revoke(self, end: SessionEnd) -> tuple[list[Revocation], UnavailableError | None]:
-        """Every credential is tried, and a server that is away keeps nothing else from being done."""
-        done: list[Revocation] = []
+        """Try every credential; a server that does not answer holds up nothing else."""
+        revocations: list[Revocation] = []
         unavailable: UnavailableError | None = None
         for reference in end.credential_refs:
             self._stop_in_time()
             try:
-                done.append(self.revocations.revoke(end.owner.tenant, reference))
+                revocations.append(self.revocations.revoke(end.owner.tenant, reference))
             except UnavailableError as error:
                 unavailable = error
-        return done, unavailable
+        return revocations, unavailable
 
     def _erase_children(self, end: SessionEnd) -> int:
-        """Page by page from the front, so that what came late or was left by a crash is met as well."""
+        """Erase page by page, always from the front: late items and those left by a crash are found too."""
         erasure = self.children.read_erasure(end.session_id)
         while sks := self.children.first(end.session_id, limit=PAGE):
             self._stop_in_time()
@@ -103,19 +104,19 @@ class Cleanup(Struct, frozen=True, kw_only=True):
 
     def _stop_in_time(self) -> None:
         if self.deadline.remaining() < RESERVE:
-            raise UnfinishedError("time is up; the next delivery goes on")
+            raise UnfinishedError("out of time; the next delivery continues")
 
     def _summary(self, end: SessionEnd, facts: Mapping[str, JsonValue], request_id: str) -> AuditEvent:
-        """Its key follows from the session and its end, so a second one meets the first.
+        """The summary event. Its key derives from the session and its end, so there is one per end.
 
-        The stream tells of an end the second alone, and the event of a deletion has its
-        milliseconds: the summary stands at the end of that second, behind it.
+        A stream record has the time in whole seconds, the event of a deletion in milliseconds. The summary
+        takes the last millisecond of its second, so that it sorts after the deletion.
         """
         return AuditEvent(
             pk=session_pk(end.session_id),
             event_name=NoticeName.SESSION_ENDED,
             at=end_of_second(end.ended_at),
-            author=Author(principal=PRINCIPAL, request_id=request_id),
+            author=Author(principal=EXPIRY_CLEANUP, request_id=request_id),
             region=self.region,
             operation_id=session_ended_id(end.session_id),
             ttl=self._kept_until(end),

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
+from session_store.domain.fingerprints import Members, present_members
 from session_store.domain.identifiers import check_message_id
 from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.message import Message, check_on_clock, is_off_clock
@@ -27,14 +28,19 @@ PARALLEL_PUTS: Final = 8
 
 
 class NewMessage(Struct, frozen=True, kw_only=True):
-    """``message_id`` is a UUIDv7 that the caller chose, or None to have one minted."""
+    """``message_id``: a UUIDv7 chosen by the caller; None to have one minted."""
 
     content: JsonValue
     message_id: str | None = None
 
+    @property
+    def members(self) -> Members:
+        """The message as a fingerprint covers it."""
+        return present_members({"content": self.content}, {"messageId": (self.message_id, None)})
+
 
 class Appended(Struct, frozen=True, kw_only=True):
-    """``created``: how many of the messages were not there before."""
+    """``created``: how many of the messages are new; the others were replayed."""
 
     messages: tuple[Message, ...]
     created: int
@@ -50,41 +56,41 @@ class Context(Struct, frozen=True, kw_only=True):
     def append(
         self, caller: Caller, session_id: str, new: Sequence[NewMessage], *, atomic: bool = False
     ) -> Appended:
-        """Store the messages that are not there yet, each once for ever.
+        """Append messages, each once per id.
 
-        A message whose id and content are already there is a replay and a success,
-        whatever the session's status. Without ``atomic`` every message stands for
-        itself: those that can be stored are, also beside one that cannot.
+        A message whose id exists with the same content is a replay and succeeds, whatever the session's
+        status. Without ``atomic`` each message is stored independently: one that cannot be stored does not
+        hold up the others.
 
         Raises:
-            ContentConflictError: an id is there with another content.
+            ContentConflictError: an id exists with other content.
             InvalidRequestError: a malformed or repeated id, or a new one more than five minutes off.
             SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
         self.check(new)
         session = self.access.load_at_home(caller, session_id)
         now_ms = self.clock.now_ms()
-        messages = self.built(caller, session, new, now_ms=now_ms)
-        known = self._known(session, messages, new, now_ms)
+        messages = self.build(caller, session, new, now_ms=now_ms)
+        known = self._read_likely_replays(session, messages, new, now_ms)
         if atomic:
             refuse_conflicts(messages, known)
         missing = [message for message in messages if message.message_id not in known]
-        held = self._put(MESSAGES.stored(self.payloads, missing), atomic=atomic) if missing else {}
-        found = {**known, **held}
-        refuse_conflicts(messages, found)
+        met = self._put(MESSAGES.store(self.payloads, missing), atomic=atomic) if missing else {}
+        existing = {**known, **met}
+        refuse_conflicts(messages, existing)
         self.access.slide_quietly(caller, session)
         return Appended(
             messages=tuple(
-                MESSAGES.as_given(found.get(message.message_id, message), content=message.content)
+                MESSAGES.with_given(existing.get(message.message_id, message), content=message.content)
                 for message in messages
             ),
-            created=len(messages) - len(found),
+            created=len(messages) - len(existing),
         )
 
-    def built(
+    def build(
         self, caller: Caller, session: Session, new: Sequence[NewMessage], *, now_ms: int
     ) -> list[Message]:
-        """The messages as they are to be stored, with ids for those that have none."""
+        """Build the messages, minting ids for those without one."""
         return [self._message(caller, session, message, now_ms) for message in new]
 
     def _message(self, caller: Caller, session: Session, new: NewMessage, now_ms: int) -> Message:
@@ -98,17 +104,21 @@ class Context(Struct, frozen=True, kw_only=True):
             author=author_of(caller),
         )
 
-    def _known(
+    def _read_likely_replays(
         self, session: Session, messages: Sequence[Message], new: Sequence[NewMessage], now_ms: int
     ) -> dict[str, Message]:
-        """The messages that may only be replays, read; empty in the ordinary case, which reads none."""
+        """Read those of the messages that can only be replays. Ordinarily none can, and nothing is read.
+
+        Raises:
+            InvalidRequestError, SessionClosedError: one that should be a replay is new.
+        """
         closed = session.status not in WRITABLE
-        suspects = [
+        likely = [
             message.message_id
-            for message, given in zip(messages, new, strict=True)
-            if given.message_id and (closed or is_off_clock(given.message_id, now_ms))
+            for message, request in zip(messages, new, strict=True)
+            if request.message_id and (closed or is_off_clock(request.message_id, now_ms))
         ]
-        known = self.storage.read_all(session.session_id, suspects) if suspects else {}
+        known = self.storage.read_all(session.session_id, likely) if likely else {}
         if len(known) < len(messages):
             check_writable(session)
         check_times(messages, new, known, now_ms=now_ms)
@@ -117,11 +127,11 @@ class Context(Struct, frozen=True, kw_only=True):
     def _put(self, messages: Sequence[Message], *, atomic: bool) -> dict[str, Message]:
         if atomic and len(messages) > 1:
             return self._put_atomically(messages)
-        held = [self.storage.put(messages[0])] if len(messages) == 1 else self._put_each(messages)
-        return {message.message_id: message for message in held if message is not None}
+        existing = [self.storage.put(messages[0])] if len(messages) == 1 else self._put_each(messages)
+        return {message.message_id: message for message in existing if message is not None}
 
     def _put_each(self, messages: Sequence[Message]) -> list[Message | None]:
-        """Each message by itself, several at a time.
+        """Put each message independently, several at a time.
 
         Raises:
             OutcomeUnknownError: some are stored and some may not be.
@@ -135,20 +145,20 @@ class Context(Struct, frozen=True, kw_only=True):
         return [put.result() for put in puts]
 
     def _put_atomically(self, messages: Sequence[Message]) -> dict[str, Message]:
-        """All that are not there yet in one transaction; nothing if one of them conflicts.
+        """Put all messages that do not exist yet in one transaction, or none if one conflicts.
 
-        Each refusal names messages that are there, so the rest shrinks with each round.
+        Each refusal names existing messages, so every round has fewer left.
         """
-        found: dict[str, Message] = {}
-        rest = list(messages)
-        while rest:
-            held = self.storage.put_all(rest, operation_id=self.ids.operation_id())
-            if not held:
-                return found
-            refuse_conflicts(rest, held)
-            found |= held
-            rest = [message for message in rest if message.message_id not in found]
-        return found
+        existing: dict[str, Message] = {}
+        remaining = list(messages)
+        while remaining:
+            met = self.storage.put_all(remaining, operation_id=self.ids.operation_id())
+            if not met:
+                return existing
+            refuse_conflicts(remaining, met)
+            existing |= met
+            remaining = [message for message in remaining if message.message_id not in existing]
+        return existing
 
     def page(
         self,
@@ -158,22 +168,22 @@ class Context(Struct, frozen=True, kw_only=True):
         *,
         min_version: int = 0,
     ) -> Page[Message, MessagePosition]:
-        """The messages in the order of their ids.
+        """Read a page of messages in the order of their ids.
 
         Raises:
-            SessionNotFoundError: with the session gone its messages are unreadable at once.
+            SessionNotFoundError: the messages end with their session.
         """
         session = self.access.load(caller, session_id, min_version=min_version)
-        found = self.storage.page(session_id, page)
-        opened = MESSAGES.opened(self.payloads, found.items, home=session.home_region)
+        result = self.storage.page(session_id, page)
+        messages = MESSAGES.load(self.payloads, result.items, home=session.home_region)
         self.access.slide_quietly(caller, session)
-        return replace(found, items=opened)
+        return replace(result, items=messages)
 
     def check(self, new: Sequence[NewMessage]) -> None:
-        """Judge what can be judged before anything is read.
+        """Check what can be checked before anything is read.
 
         Raises:
-            InvalidRequestError: a malformed or repeated id, or a content nested too deep.
+            InvalidRequestError: a malformed or repeated id, or content nested too deep.
             PayloadTooLargeError
         """
         seen: set[str] = set()
@@ -193,24 +203,27 @@ class Context(Struct, frozen=True, kw_only=True):
 def check_times(
     messages: Sequence[Message], new: Sequence[NewMessage], known: Container[str], *, now_ms: int
 ) -> None:
-    """Judge the ids that ``new`` chose for what is not ``known`` to be there.
+    """Check the times in the ids that the caller chose for messages that are not in ``known``.
 
     Raises:
-        InvalidRequestError: one is of another time.
+        InvalidRequestError: one is more than five minutes off.
     """
-    for position, (message, given) in enumerate(zip(messages, new, strict=True)):
-        if given.message_id is not None and message.message_id not in known:
+    for position, (message, request) in enumerate(zip(messages, new, strict=True)):
+        if request.message_id is not None and message.message_id not in known:
             check_on_clock(message.message_id, now_ms, path=f"$.messages[{position}].messageId")
 
 
-def refuse_conflicts(messages: Sequence[Message], found: Mapping[str, Message]) -> None:
-    """Raises:
-    ContentConflictError: an id is there with another content.
+def refuse_conflicts(messages: Sequence[Message], existing: Mapping[str, Message]) -> None:
+    """Refuse messages whose ids exist with other content.
+
+    Raises:
+        ContentConflictError: names the ids.
     """
     conflicting = [
         message.message_id
         for message in messages
-        if message.message_id in found and found[message.message_id].content_hash != message.content_hash
+        if message.message_id in existing
+        and existing[message.message_id].content_hash != message.content_hash
     ]
     if conflicting:
         raise ContentConflictError(messageIds=conflicting)

@@ -1,4 +1,4 @@
-"""Dead letters: looked at without being taken, and redriven."""
+"""The dead-letter queues: inspected without removing anything, and redriven."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -21,18 +21,18 @@ from session_store.domain.dead_letter import (
 )
 from session_store.errors import ThrottledError
 from session_store.ports import CleanupQueue, DeadLetterQueue, QuarantineCount
-from session_store.services.access import check_operator
+from session_store.services.permissions import check_operator
 from session_store.services.replays import Replays
 
 HIDDEN_LOOKING: Final = 30
-"""Seconds for which letters that are looked at would be away, were they not given back right after."""
+"""Visibility timeout, in seconds, of letters that are only inspected; they are released right after."""
 
 HIDDEN_REDRIVING: Final = 300
-"""Seconds that a letter may be worked on before somebody else gets it; then it is worked on twice."""
+"""Visibility timeout, in seconds, of a letter that is redriven; past it, it may be redriven twice."""
 
 RECEIVED_AT_ONCE: Final = 10
 DONE: Final = frozenset({Outcome.REPLAYED, Outcome.REQUEUED})
-"""Nothing is left to do, and the letter is removed."""
+"""Outcomes after which the letter is removed."""
 
 
 class DeadLetters(Struct, frozen=True, kw_only=True):
@@ -42,13 +42,13 @@ class DeadLetters(Struct, frozen=True, kw_only=True):
     quarantine: QuarantineCount
     deadline: Deadline
     letter_seconds: float
-    """What one letter may take; none is begun with less than that left of the deadline."""
+    """How long one letter may take; none is begun with less than that left of the deadline."""
 
     def overview(self, caller: Caller, *, limit: int) -> Overview:
-        """Up to ``limit`` letters of each queue, all of which stay, and how much lies in quarantine.
+        """List up to ``limit`` letters of each queue, all of which stay there, and count the quarantine.
 
         Raises:
-            ForbiddenError: the caller is no operator.
+            ForbiddenError: the caller is not an operator.
         """
         check_operator(caller)
         views = tuple(self._view(name, limit=limit) for name in QueueName)
@@ -57,68 +57,68 @@ class DeadLetters(Struct, frozen=True, kw_only=True):
     def _view(self, name: QueueName, *, limit: int) -> QueueView:
         queue = self.queues[name]
         depth = queue.depth()
-        seen: dict[str, Letter] = {}
+        letters: dict[str, Letter] = {}
         try:
-            while len(seen) < min(limit, depth) and self.deadline.remaining() >= self.letter_seconds:
-                wanted = min(RECEIVED_AT_ONCE, limit - len(seen))
-                found = {
+            while len(letters) < min(limit, depth) and self.deadline.remaining() >= self.letter_seconds:
+                wanted = min(RECEIVED_AT_ONCE, limit - len(letters))
+                received = {
                     letter.message_id: letter for letter in queue.receive(most=wanted, hidden=HIDDEN_LOOKING)
                 }
-                if found.keys() <= seen.keys():
+                if received.keys() <= letters.keys():
                     break
-                seen.update(found)
+                letters.update(received)
         finally:
-            queue.release(tuple(seen.values()))
-        return QueueView(queue=name, depth=depth, letters=tuple(seen.values()))
+            queue.release(tuple(letters.values()))
+        return QueueView(queue=name, depth=depth, letters=tuple(letters.values()))
 
     def redrive(self, caller: Caller, *, queue: QueueName | None, most: int) -> RedriveReport:
-        """Do again what up to ``most`` letters tell of; those of which nothing is left to do are removed.
+        """Redrive up to ``most`` letters and remove those that are done.
 
-        Done twice, or by two at once, it does no harm: a letter is worked on by one at a
-        time, and what it sets off is done once.
+        It is safe to repeat, and to run concurrently: one redrive at a time holds a letter, and its effects
+        are idempotent.
 
         Raises:
-            ForbiddenError: the caller is no operator.
+            ForbiddenError: the caller is not an operator.
         """
         check_operator(caller)
-        done: list[Redriven] = []
+        redriven: list[Redriven] = []
         for name in QueueName if queue is None else (queue,):
-            self._work_off(name, done, most=most)
-        return RedriveReport(letters=tuple(done), more=len(done) >= most or self._is_time_up())
+            self._redrive_queue(name, redriven, most=most)
+        return RedriveReport(letters=tuple(redriven), more=len(redriven) >= most or self._is_out_of_time())
 
-    def _work_off(self, name: QueueName, done: list[Redriven], *, most: int) -> None:
+    def _redrive_queue(self, name: QueueName, redriven: list[Redriven], *, most: int) -> None:
         queue = self.queues[name]
-        kept: dict[str, Letter] = {}
+        held: dict[str, Letter] = {}
         try:
-            while len(done) < most and not self._is_time_up():
-                # One at a time: those behind it stay with whoever else redrives.
+            while len(redriven) < most and not self._is_out_of_time():
+                # One at a time, so that concurrent redrives share the queue.
                 letter = next(iter(queue.receive(most=1, hidden=HIDDEN_REDRIVING)), None)
                 if letter is None:
                     break
-                again = letter.message_id in kept
-                kept[letter.message_id] = letter
-                if again:
+                seen_before = letter.message_id in held
+                held[letter.message_id] = letter
+                if seen_before:
                     break
-                redriven = self._redriven(name, letter)
-                if redriven.outcome in DONE:
-                    del kept[letter.message_id]
-                done.append(redriven)
+                result = self._redrive(name, letter)
+                if result.outcome in DONE:
+                    del held[letter.message_id]
+                redriven.append(result)
         finally:
-            queue.release(tuple(kept.values()))
+            queue.release(tuple(held.values()))
 
-    def _is_time_up(self) -> bool:
+    def _is_out_of_time(self) -> bool:
         return self.deadline.remaining() < self.letter_seconds
 
-    def _redriven(self, name: QueueName, letter: Letter) -> Redriven:
-        """What came of the letter, whatever else was busy: those before it are told of in any case."""
+    def _redrive(self, name: QueueName, letter: Letter) -> Redriven:
+        """Redrive a letter. Throttling fails this letter alone, so that the report covers those before it."""
         try:
-            return self._done_again(name, letter)
+            return self._redrive_contents(name, letter)
         except ThrottledError as error:
             return Redriven(
                 message_id=letter.message_id, queue=name, outcome=Outcome.FAILED, detail=error.detail
             )
 
-    def _done_again(self, name: QueueName, letter: Letter) -> Redriven:
+    def _redrive_contents(self, name: QueueName, letter: Letter) -> Redriven:
         redriven = Redriven(message_id=letter.message_id, queue=name, outcome=Outcome.REQUEUED)
         match letter.contents:
             case Unreadable(reason=reason):

@@ -1,4 +1,4 @@
-"""Sessions that are about to end, moved to closing by an operator."""
+"""The drain: an operator moves sessions that end soon to closing."""
 
 from typing import Final
 
@@ -11,19 +11,20 @@ from session_store.domain.session_write import PREDECESSORS, Guard, SessionWrite
 from session_store.domain.times import seconds
 from session_store.errors import InvalidTransitionError, SessionNotFoundError
 from session_store.ports import Clock, Ids, SessionStorage
-from session_store.services.access import check_operator
-from session_store.services.ending import pages_ending
+from session_store.services.expiring_sessions import pages_expiring
+from session_store.services.home import Home
+from session_store.services.permissions import check_operator
 
-MOST: Final = 500
-"""Sessions that one call takes up."""
+MAX_SESSIONS: Final = 500
+"""Sessions that one call tries to move."""
 
 PAGE: Final = 100
 RESERVE: Final = 9.0
 """Seconds of the deadline in which no further session is begun: as long as one write may take."""
 
 
-class Drained(Struct, frozen=True, kw_only=True):
-    """``skipped``: used or ended meanwhile, or at home elsewhere. ``more``: call again."""
+class DrainResult(Struct, frozen=True, kw_only=True):
+    """``skipped``: used, moved or ended meanwhile, or at home in another region. ``more``: call again."""
 
     moved: int
     skipped: int
@@ -35,41 +36,41 @@ class Drain(Struct, frozen=True, kw_only=True):
     clock: Clock
     ids: Ids
     deadline: Deadline
-    region: str
+    home: Home
 
-    def run(self, caller: Caller, *, within: int) -> Drained:
-        """Close to new work what ends within ``within`` seconds, whoever owns it.
+    def run(self, caller: Caller, *, within: int) -> DrainResult:
+        """Move sessions of every tenant that end within ``within`` seconds to closing.
 
-        What is moved is in no later call's way, so calling again goes on.
+        Moved sessions leave the list, so another call continues with the rest.
 
         Raises:
-            ForbiddenError: the caller is no operator.
+            ForbiddenError: the caller is not an operator.
         """
         check_operator(caller)
         now_ms = self.clock.now_ms()
         until = seconds(now_ms) + within
-        moved = skipped = taken = 0
-        for page in pages_ending(self.sessions, WRITABLE, now_ms=now_ms, until=until, size=PAGE):
+        moved = skipped = tried = 0
+        for page in pages_expiring(self.sessions, WRITABLE, now_ms=now_ms, until=until, size=PAGE):
             for session in page:
-                if session.home_region != self.region:
+                if not self.home.is_home(session.home_region):
                     skipped += 1
                     continue
-                if taken == MOST or self.deadline.remaining() < RESERVE:
-                    return Drained(moved=moved, skipped=skipped, more=True)
-                taken += 1
-                if self._moved(caller, session, now_ms=now_ms, until=until):
+                if tried == MAX_SESSIONS or self.deadline.remaining() < RESERVE:
+                    return DrainResult(moved=moved, skipped=skipped, more=True)
+                tried += 1
+                if self._move(caller, session, now_ms=now_ms, until=until):
                     moved += 1
                 else:
                     skipped += 1
-        return Drained(moved=moved, skipped=skipped, more=False)
+        return DrainResult(moved=moved, skipped=skipped, more=False)
 
-    def _moved(self, caller: Caller, session: ExpiringSession, *, now_ms: int, until: int) -> bool:
+    def _move(self, caller: Caller, session: ExpiringSession, *, now_ms: int, until: int) -> bool:
         write = SessionWrite(
             session_id=session.session_id,
             guard=Guard(
                 now_ms=now_ms,
                 owner=session.owner,
-                region=self.region,
+                region=self.home.region,
                 statuses=PREDECESSORS[Status.CLOSING],
                 ends_by=until,
             ),
@@ -80,6 +81,6 @@ class Drain(Struct, frozen=True, kw_only=True):
         try:
             self.sessions.write(write)
         except (SessionNotFoundError, InvalidTransitionError):
-            # What the index showed is over: the session was used, moved or ended since.
+            # The index was out of date: the session has been used, moved or has ended since.
             return False
         return True

@@ -1,6 +1,4 @@
-"""A write each minute in each region: replication is measured only while something is written."""
-
-from typing import Final
+"""The heartbeat: a write every minute in each region, so that replication has something to measure."""
 
 from msgspec import Struct
 
@@ -8,12 +6,11 @@ from session_store.deadline import Deadline
 from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.session import Author
 from session_store.ports import Clock, HeartbeatStorage
+from session_store.services.principals import HEARTBEAT
 
-PRINCIPAL: Final = "session-store heartbeat"
 
-
-class Heart(Struct, frozen=True, kw_only=True):
-    """Where there is one region alone it is the canary of the write path: it fails before callers tell."""
+class HeartbeatWriter(Struct, frozen=True, kw_only=True):
+    """Writes heartbeats. With a single region they are a canary of the write path."""
 
     heartbeats: HeartbeatStorage
     clock: Clock
@@ -21,10 +18,11 @@ class Heart(Struct, frozen=True, kw_only=True):
     region: str
 
     def beat(self, *, request_id: str) -> None:
-        """Write this region's sign of life.
+        """Write this region's heartbeat.
 
         Raises:
-            ThrottledError, OutcomeUnknownError: the table took no write, or did not say so.
+            ThrottledError: nothing was written.
+            OutcomeUnknownError: the response was lost.
         """
-        author = Author(principal=PRINCIPAL, request_id=request_id)
+        author = Author(principal=HEARTBEAT, request_id=request_id)
         self.heartbeats.beat(Heartbeat(region=self.region, at=self.clock.now_ms(), author=author))

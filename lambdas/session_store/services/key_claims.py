@@ -1,35 +1,36 @@
-"""The claim that goes with a write under an idempotency key."""
+"""The claim that is written with every write under an idempotency key."""
 
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus, check_repeat
 from session_store.domain.idempotency_key import KeyClaim, check_key, key_hash, key_ttl
-from session_store.domain.json_values import JsonValue, digest
 from session_store.domain.session import author_of, owner_of
 from session_store.domain.times import is_expired
 
 
-def key_claim(
+def build_key_claim(
     caller: Caller,
     *,
     route: str,
     key: str,
-    made_of: JsonValue,
+    input_hash: str,
     target: str,
     operation_id: str,
     at: int,
     region: str,
 ) -> KeyClaim:
-    """``made_of``: all that makes it another request. ``target``: what it makes or changes, ``at`` (ms).
+    """Build the claim of a write under an idempotency key.
+
+    ``input_hash``: the request's fingerprint. ``target``: the id of what it creates or changes, ``at`` (ms).
 
     Raises:
-        InvalidRequestError: malformed key.
+        InvalidRequestError: a malformed key.
     """
     owner = owner_of(caller)
     return KeyClaim(
         key_hash=key_hash(owner, route=route, key=check_key(key)),
         owner=owner,
         status=ClaimStatus.COMPLETED,
-        input_hash=digest(made_of),
+        input_hash=input_hash,
         started_at=at,
         ttl=key_ttl(at),
         author=author_of(caller),
@@ -39,8 +40,8 @@ def key_claim(
     )
 
 
-def check_same(held: KeyClaim, claim: KeyClaim) -> None:
-    """Pass where the key was used before for what ``claim`` is for.
+def check_same_request(held: KeyClaim, claim: KeyClaim) -> None:
+    """Check that the key was used before for the same request.
 
     Raises:
         IdempotencyMismatchError
@@ -49,6 +50,6 @@ def check_same(held: KeyClaim, claim: KeyClaim) -> None:
     check_repeat(held, input_hash=claim.input_hash, mismatch=mismatch)
 
 
-def living(held: KeyClaim | None, now_ms: int) -> KeyClaim | None:
-    """The claim that was read, unless its time is over."""
+def unexpired(held: KeyClaim | None, now_ms: int) -> KeyClaim | None:
+    """The claim that was read, unless it has expired."""
     return None if held is None or is_expired(held.ttl, now_ms) else held

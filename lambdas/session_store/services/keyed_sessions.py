@@ -1,24 +1,22 @@
-"""What a caller does with its sessions under an idempotency key: once for ever, and answered again."""
-
-from collections.abc import Callable
+"""Sessions created and changed under an idempotency key."""
 
 from msgspec import Struct
 
 from session_store.domain.caller import Caller
+from session_store.domain.fingerprints import fingerprint, present_members
 from session_store.domain.idempotency_key import KeyClaim
-from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Session
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, ThrottledError
 from session_store.ports import KeyedSessionStorage
 from session_store.services.access import SessionAccess
-from session_store.services.key_claims import check_same, key_claim
-from session_store.services.new_sessions import Birth, NewSession, born
+from session_store.services.key_claims import build_key_claim, check_same_request
+from session_store.services.new_sessions import NewSession, SessionSeed, build_session
 from session_store.services.sessions import Sessions
 
 
-class Once(Struct, frozen=True, kw_only=True):
-    """``replayed``: the key had been used before, and nothing was done now."""
+class KeyedSessionResult(Struct, frozen=True, kw_only=True):
+    """``replayed``: the key was used before, and nothing was written."""
 
     session: Session
     replayed: bool
@@ -29,24 +27,25 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
     sessions: Sessions
     access: SessionAccess
 
-    def create(self, caller: Caller, new: NewSession, *, key: str) -> Once:
-        """As ``Sessions.create``, once for a key; a replay is the session as it was made.
+    def create(self, caller: Caller, new: NewSession, *, key: str) -> KeyedSessionResult:
+        """``Sessions.create``, once per key. A replay returns the session as it was created.
 
-        The key is the region's own: each region writes its own claims, and a caller that
-        goes to another region with a key has made no session there yet.
+        The key is scoped to the region, since each region writes its own claims: used in another region,
+        it creates another session.
 
         Raises:
             IdempotencyMismatchError: the key was used for another session.
             InvalidRequestError, PayloadTooLargeError
         """
-        birth = self.sessions.birth()
-        session = born(caller, new, birth)
-        claim = _claim(caller, birth, route=f"POST /sessions {birth.region}", key=key, made_of=_input(new))
+        seed = self.sessions.new_seed()
+        session = build_session(caller, new, seed)
+        route = f"POST /sessions {seed.region}"
+        claim = _claim(caller, seed, route=route, key=key, input_hash=fingerprint("session", new.members))
         held = self.storage.create(session, claim)
         if held is None:
-            return Once(session=session, replayed=False)
-        check_same(held, claim)
-        return Once(session=born(caller, new, _birth_of(held)), replayed=True)
+            return KeyedSessionResult(session=session, replayed=False)
+        check_same_request(held, claim)
+        return KeyedSessionResult(session=build_session(caller, new, _seed_of(held)), replayed=True)
 
     def change_state(
         self,
@@ -56,10 +55,10 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
         *,
         key: str,
         version: int | None = None,
-    ) -> Once:
-        """As ``Sessions.change_state``, once for a key; a replay is the session as it is by now.
+    ) -> KeyedSessionResult:
+        """``Sessions.change_state``, once per key. A replay returns the session as it is now.
 
-        The key is the session's own, and ``version`` is part of what it was used for.
+        The key is scoped to the session; ``version`` is part of the request that is compared.
 
         Raises:
             IdempotencyMismatchError: the key was used for another change.
@@ -67,53 +66,53 @@ class KeyedSessions(Struct, frozen=True, kw_only=True):
             PayloadTooLargeError
         """
         write = self.sessions.state_write(caller, session_id, operations, version=version)
-        birth = Birth(
+        seed = SessionSeed(
             session_id=session_id,
             operation_id=write.operation_id,
             at=write.guard.now_ms,
             region=write.guard.region,
         )
-        change = [operations.set, list(operations.remove), operations.increment, operations.append, version]
+        change = present_members(operations.members, {"expectedVersion": (version, None)})
         route = f"PATCH /sessions/{session_id}/state"
-        claim = _claim(caller, birth, route=route, key=key, made_of=change)
+        claim = _claim(caller, seed, route=route, key=key, input_hash=fingerprint("state-change", change))
         held = self.storage.write(write, claim)
         if held is not None:
-            check_same(held, claim)
-        session = _known(lambda: self.access.load_at_home(caller, session_id))
-        return Once(session=self.access.slide_quietly(caller, session), replayed=held is not None)
+            check_same_request(held, claim)
+        session = self._load_committed(caller, session_id)
+        return KeyedSessionResult(
+            session=self.access.slide_quietly(caller, session), replayed=held is not None
+        )
+
+    def _load_committed(self, caller: Caller, session_id: str) -> Session:
+        """Read the session after its write, since a transaction returns no values.
+
+        Raises:
+            OutcomeUnknownError: it could not be read, but was written.
+        """
+        try:
+            return self.access.load_at_home(caller, session_id)
+        except ThrottledError as error:
+            raise OutcomeUnknownError from error
 
 
-def _claim(caller: Caller, birth: Birth, *, route: str, key: str, made_of: JsonValue) -> KeyClaim:
-    return key_claim(
+def _claim(caller: Caller, seed: SessionSeed, *, route: str, key: str, input_hash: str) -> KeyClaim:
+    return build_key_claim(
         caller,
         route=route,
         key=key,
-        made_of=made_of,
-        target=birth.session_id,
-        operation_id=birth.operation_id,
-        at=birth.at,
-        region=birth.region,
+        input_hash=input_hash,
+        target=seed.session_id,
+        operation_id=seed.operation_id,
+        at=seed.at,
+        region=seed.region,
     )
 
 
-def _birth_of(claim: KeyClaim) -> Birth:
-    """Of the write that the claim went with."""
-    return Birth(
+def _seed_of(claim: KeyClaim) -> SessionSeed:
+    """The seed of the write that the claim was written with."""
+    return SessionSeed(
         session_id=claim.target,
         operation_id=claim.operation_id,
         at=claim.started_at,
         region=claim.region,
     )
-
-
-def _known(read: Callable[[], Session]) -> Session:
-    """What cannot be read now has been written all the same."""
-    try:
-        return read()
-    except ThrottledError as error:
-        raise OutcomeUnknownError from error
-
-
-def _input(new: NewSession) -> JsonValue:
-    """What the body means: a default that is spelled out is no other request."""
-    return [new.idle_timeout, new.max_lifetime, new.state, new.protocol, list(new.credential_refs)]

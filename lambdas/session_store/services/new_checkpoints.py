@@ -1,17 +1,18 @@
-"""What a new checkpoint is made of."""
+"""A new checkpoint as it is requested, and how it is built."""
 
 from msgspec import Struct
 
 from session_store.domain.caller import Caller
 from session_store.domain.checkpoint import Checkpoint, checkpoint_ttl, content_hash_of
+from session_store.domain.fingerprints import Members, present_members
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Session, author_of
 
 
 class NewCheckpoint(Struct, frozen=True, kw_only=True):
-    """``checkpoint_id`` is a UUIDv7 that the caller chose, or None to have one minted.
+    """``checkpoint_id``: a UUIDv7 chosen by the caller; None to have one minted.
 
-    ``retain_seconds`` from ``SHORTEST_RETENTION`` on, or None: as long as the session may live.
+    ``retain_seconds``: ``SHORTEST_RETENTION`` at least; None for as long as the session can live.
     """
 
     data: JsonValue
@@ -21,13 +22,23 @@ class NewCheckpoint(Struct, frozen=True, kw_only=True):
     retain_seconds: int | None = None
 
     @property
-    def fingerprint(self) -> JsonValue:
-        """What the body means: a default that is spelled out is no other request."""
-        return [self.namespace, self.checkpoint_id, self.parent_id, self.retain_seconds, self.data]
+    def members(self) -> Members:
+        """The checkpoint as a fingerprint covers it; a default spelled out makes no difference."""
+        return present_members(
+            {"data": self.data},
+            {
+                "namespace": (self.namespace, ""),
+                "checkpointId": (self.checkpoint_id, None),
+                "parentId": (self.parent_id, None),
+                "retainSeconds": (self.retain_seconds, None),
+            },
+        )
 
 
-def born(caller: Caller, session: Session, new: NewCheckpoint, *, checkpoint_id: str, at: int) -> Checkpoint:
-    """The checkpoint that is made of ``new``, ``at`` (ms): the same whenever it is asked."""
+def build_checkpoint(
+    caller: Caller, session: Session, new: NewCheckpoint, *, checkpoint_id: str, at: int
+) -> Checkpoint:
+    """Build the checkpoint as of ``at`` (ms). The same arguments always give the same checkpoint."""
     return Checkpoint(
         session_id=session.session_id,
         namespace=new.namespace,

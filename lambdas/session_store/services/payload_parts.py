@@ -1,4 +1,4 @@
-"""The payloads of an item: in it, or in the bucket where they are too large for that."""
+"""The payload attributes of items, which move to the bucket where an item gets too large."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
@@ -17,49 +17,54 @@ from session_store.services.payloads import INLINE_LIMIT, Payloads
 ItemT = TypeVar("ItemT", bound=Message | Checkpoint | Claim | ToolCallRecord)
 
 
-class Parts(Struct, Generic[ItemT], frozen=True, kw_only=True):
-    """``names``: the attributes that are payloads. ``sk``: the sort key that names their objects."""
+class PayloadAttributes(Struct, Generic[ItemT], frozen=True, kw_only=True):
+    """The payload attributes of one kind of item.
+
+    ``names``: the attributes. ``sk``: the sort key that their objects are named by.
+    """
 
     names: tuple[str, ...]
     sk: Callable[[ItemT], str]
 
-    def stored(self, payloads: Payloads, items: Sequence[ItemT]) -> tuple[ItemT, ...]:
-        """The items, of one session, as the table has them.
+    def store(self, payloads: Payloads, items: Sequence[ItemT]) -> tuple[ItemT, ...]:
+        """Upload what is too large and return the items as the table stores them. They share one session.
 
-        The largest parts of each are in the bucket before it, the rest fits.
+        Of each item the largest payloads are uploaded, until the rest fits.
 
         Raises:
-            ThrottledError: some may be there; nothing refers to them.
+            ThrottledError: some objects may have been written; nothing refers to them.
         """
         large = [(place, name) for place, item in enumerate(items) for name in self._too_large(item)]
         wanted = [(self.sk(items[place]), getattr(items[place], name)) for place, name in large]
-        return _with(items, large, payloads.stored(items[0].session_id, wanted) if large else [])
+        return _with(items, large, payloads.store(items[0].session_id, wanted) if large else [])
 
-    def opened(self, payloads: Payloads, items: Sequence[ItemT], *, home: str) -> tuple[ItemT, ...]:
-        """The items, of one session whose home region is ``home``, with the parts that lie in the bucket.
+    def load(self, payloads: Payloads, items: Sequence[ItemT], *, home: str) -> tuple[ItemT, ...]:
+        """Load from the bucket what the stored items refer to. They share one session, at home in ``home``.
 
         Raises:
             MisdirectedError, PayloadMissingError, ThrottledError
         """
-        aside = [(place, name) for place, item in enumerate(items) for name in self._aside(item)]
-        wanted = [(self.sk(items[place]), getattr(items[place], name)) for place, name in aside]
-        return _with(items, aside, payloads.opened(items[0].session_id, wanted, home=home) if aside else [])
+        offloaded = [(place, name) for place, item in enumerate(items) for name in self._offloaded(item)]
+        wanted = [(self.sk(items[place]), getattr(items[place], name)) for place, name in offloaded]
+        return _with(
+            items, offloaded, payloads.load(items[0].session_id, wanted, home=home) if offloaded else []
+        )
 
-    def as_given(self, item: ItemT, **given: JsonValue) -> ItemT:
-        """The item with the parts that the caller knows: what lies elsewhere need not be asked for."""
-        return replace(item, **{name: given[name] for name in self._aside(item) if name in given})
+    def with_given(self, item: ItemT, **given: JsonValue) -> ItemT:
+        """The stored item with the payloads that the caller has just sent, which spares loading them."""
+        return replace(item, **{name: given[name] for name in self._offloaded(item) if name in given})
 
     def has_large(self, item: ItemT) -> bool:
-        """Whether ``stored`` puts some of it into the bucket."""
+        """Whether ``store`` uploads a part of it."""
         return bool(self._too_large(item))
 
-    def _aside(self, item: ItemT) -> list[str]:
+    def _offloaded(self, item: ItemT) -> list[str]:
         return [name for name in self.names if isinstance(getattr(item, name), StoredPayload)]
 
     def _too_large(self, item: ItemT) -> list[str]:
-        """The largest of those that do not lie in the bucket yet, until the rest fits."""
-        aside = self._aside(item)
-        sizes = {name: payload_size(getattr(item, name)) for name in self.names if name not in aside}
+        """The largest payloads that are not in the bucket yet, until the rest fits."""
+        offloaded = self._offloaded(item)
+        sizes = {name: payload_size(getattr(item, name)) for name in self.names if name not in offloaded}
         left = sum(sizes.values())
         large: list[str] = []
         for name in sorted(sizes, key=sizes.__getitem__, reverse=True):
@@ -72,7 +77,7 @@ class Parts(Struct, Generic[ItemT], frozen=True, kw_only=True):
 def _with(
     items: Sequence[ItemT], parts: Sequence[tuple[int, str]], values: Sequence[object]
 ) -> tuple[ItemT, ...]:
-    """The items with new values for ``parts``, each of them a place in ``items`` and a name."""
+    """The items with new values for ``parts``, each a position in ``items`` and an attribute name."""
     new: dict[int, dict[str, object]] = {}
     for (place, name), value in zip(parts, values, strict=True):
         new.setdefault(place, {})[name] = value
@@ -88,11 +93,11 @@ def _checkpoint_sk(checkpoint: Checkpoint) -> str:
 
 
 def _call_sk(call: Claim | ToolCallRecord) -> str:
-    """Of the claim, which decides: a record's own has a time in it, which a retry may tell anew."""
+    """The claim's sort key, since a record's own contains a time, which a retry may change."""
     return claim_sk(call.tool_call_id)
 
 
-MESSAGES: Final = Parts[Message](names=("content",), sk=_message_sk)
-CHECKPOINTS: Final = Parts[Checkpoint](names=("data",), sk=_checkpoint_sk)
-CLAIMS: Final = Parts[Claim](names=("input",), sk=_call_sk)
-RECORDS: Final = Parts[ToolCallRecord](names=("input", "output", "error"), sk=_call_sk)
+MESSAGES: Final = PayloadAttributes[Message](names=("content",), sk=_message_sk)
+CHECKPOINTS: Final = PayloadAttributes[Checkpoint](names=("data",), sk=_checkpoint_sk)
+CLAIMS: Final = PayloadAttributes[Claim](names=("input",), sk=_call_sk)
+RECORDS: Final = PayloadAttributes[ToolCallRecord](names=("input", "output", "error"), sk=_call_sk)

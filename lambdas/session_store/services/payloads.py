@@ -1,8 +1,8 @@
-"""Payloads that are kept whole: message contents, tool inputs and outputs.
+"""Payloads: message contents, checkpoint data, inputs and outcomes of tool calls.
 
-A small one stands in its item. A large one lies in a bucket, put there before the
-item that refers to it and so commits it: a crash in between leaves an object that
-nobody refers to, and that goes with its session.
+A small payload is stored in its item, a large one in a bucket. The object is written before the item that
+refers to it, and that item commits it. A crash in between leaves an object without a reference, which is
+deleted with its session.
 """
 
 import hashlib
@@ -14,42 +14,48 @@ from msgspec import Struct
 
 from session_store.domain.json_values import JsonValue, check_nesting, decode_stored, encode
 from session_store.domain.payload import StoredPayload, payload_size
-from session_store.errors import MisdirectedError, PayloadMissingError, PayloadTooLargeError
+from session_store.errors import PayloadMissingError, PayloadTooLargeError
 from session_store.ports import PayloadStorage
 from session_store.schema import payload_key
+from session_store.services.home import Home
 
 INLINE_LIMIT: Final = 300 * 1024
-"""Bytes of JSON inside an item; the rest of DynamoDB's 400 KB is room for its other attributes."""
+"""Bytes of JSON in one item; the rest of DynamoDB's 400 KB is left to its other attributes."""
 
 LARGEST: Final = 1024 * 1024
-"""Bytes of JSON of all the payloads that one call brings: as many as a request's body."""
+"""Bytes of JSON of all payloads in one request: as many as its body may have."""
 
 OUTCOME_ROOM: Final = 1024
-"""Bytes that an input leaves for the outcome of its work, so that whatever is begun can be ended."""
+"""Bytes that an input leaves for its outcome, so that work that was begun can always be finished."""
 
 PARALLEL: Final = 8
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+ArgumentT = TypeVar("ArgumentT")
+ResultT = TypeVar("ResultT")
 
 
 class Payloads(Struct, frozen=True, kw_only=True):
-    """``storage`` is this region's, made at its first use; None where no bucket is configured."""
+    """``storage``: makes this region's adapter, at its first use; None where no bucket is configured."""
 
     storage: Callable[[], PayloadStorage] | None
-    region: str
+    home: Home
 
     def check(self, value: JsonValue, *, path: str) -> int:
-        """The bytes of its JSON.
+        """Check a payload; returns its size in bytes of JSON.
 
         Raises:
             InvalidRequestError: nested too deep; names the path.
-            PayloadTooLargeError: more than this deployment keeps.
+            PayloadTooLargeError: more than this deployment stores.
         """
         check_nesting(value, path=path)
         return self.check_size(payload_size(value), path=path)
 
     def check_size(self, size: int, *, path: str, limit: int | None = None) -> int:
+        """Check the size of payloads that share an item; ``limit`` if it differs from the item's.
+
+        Raises:
+            PayloadTooLargeError
+        """
         most = self.limit if limit is None else limit
         if size > most:
             raise PayloadTooLargeError(
@@ -59,14 +65,14 @@ class Payloads(Struct, frozen=True, kw_only=True):
 
     @property
     def limit(self) -> int:
-        """Bytes of JSON that the payloads of one item may have."""
+        """Bytes of JSON that the payloads of one item may have together."""
         return INLINE_LIMIT if self.storage is None else LARGEST
 
-    def stored(self, session_id: str, large: Sequence[tuple[str, JsonValue]]) -> list[StoredPayload]:
-        """Put values into the bucket, each with the sort key of the item that will refer to it.
+    def store(self, session_id: str, large: Sequence[tuple[str, JsonValue]]) -> list[StoredPayload]:
+        """Write values to the bucket, each with the sort key of the item that will refer to it.
 
         Raises:
-            ThrottledError: some may be there; nothing refers to them.
+            ThrottledError: some objects may have been written; nothing refers to them.
         """
         if self.storage is None or not large:
             return []
@@ -79,22 +85,21 @@ class Payloads(Struct, frozen=True, kw_only=True):
             bucket.put(payload_key(session_id, sk, stored.sha256), text)
             return stored
 
-        return _each(put, large)
+        return _map(put, large)
 
-    def opened(
+    def load(
         self, session_id: str, wanted: Sequence[tuple[str, StoredPayload]], *, home: str
     ) -> list[JsonValue]:
-        """The values again, each asked for with the sort key of its item. ``home``: the session's region.
+        """Read values from the bucket, each by the sort key of its item. ``home``: the session's home region.
 
         Raises:
-            MisdirectedError: they lie in the session's home region.
-            PayloadMissingError: one is not there, or is another.
+            MisdirectedError: they are in the bucket of another region, the session's home.
+            PayloadMissingError: one is absent or has another SHA-256.
             ThrottledError
         """
         if not wanted:
             return []
-        if home != self.region:
-            raise MisdirectedError(home_region=home)
+        self.home.check(home)
         if self.storage is None:
             raise _missing(wanted[0][1])
         bucket = self.storage()
@@ -106,11 +111,11 @@ class Payloads(Struct, frozen=True, kw_only=True):
                 raise _missing(stored)
             return decode_stored(text.decode())
 
-        return _each(get, wanted)
+        return _map(get, wanted)
 
 
 def check_inline(parts: Mapping[str, JsonValue], *, beside: int = 0) -> None:
-    """Judge payloads, by their paths, that stay in one item with ``beside`` bytes of others.
+    """Check payloads, by path, that stay in one item together with ``beside`` bytes of others.
 
     Raises:
         InvalidRequestError: nested too deep; names the path.
@@ -121,7 +126,9 @@ def check_inline(parts: Mapping[str, JsonValue], *, beside: int = 0) -> None:
     size = beside + sum(map(payload_size, parts.values()))
     if size > INLINE_LIMIT:
         where = ", ".join(parts)
-        detail = f"At most {INLINE_LIMIT} bytes of JSON, with what is there already (at {where})"
+        detail = (
+            f"At most {INLINE_LIMIT} bytes of JSON in one item, including what it already holds (at {where})"
+        )
         raise PayloadTooLargeError(detail, path=where, limit=INLINE_LIMIT, size=size)
 
 
@@ -129,9 +136,9 @@ def _missing(stored: StoredPayload) -> PayloadMissingError:
     return PayloadMissingError(size=stored.size, sha256=stored.sha256)
 
 
-def _each(do: Callable[[Given], Made], given: Sequence[Given]) -> list[Made]:
-    """One after another in no order, several at a time; each gives up in its own time."""
-    if len(given) == 1:
-        return [do(given[0])]
-    with ThreadPoolExecutor(min(PARALLEL, len(given))) as pool:
-        return list(pool.map(do, given))
+def _map(do: Callable[[ArgumentT], ResultT], arguments: Sequence[ArgumentT]) -> list[ResultT]:
+    """Apply ``do`` to each value, several at a time; the results are in the order of the values."""
+    if len(arguments) == 1:
+        return [do(arguments[0])]
+    with ThreadPoolExecutor(min(PARALLEL, len(arguments))) as pool:
+        return list(pool.map(do, arguments))

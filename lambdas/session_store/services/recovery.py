@@ -1,4 +1,4 @@
-"""What somebody finds who takes a session up: calls and tasks of those before, and how far they came."""
+"""The recovery view: what a worker that resumes a session has to know about the work so far."""
 
 from msgspec import Struct
 
@@ -13,11 +13,11 @@ from session_store.services.checkpoints import Checkpoints
 from session_store.services.tasks.lifecycle import Tasks
 
 
-class Found(Struct, frozen=True, kw_only=True):
-    """Calls that somebody runs or that may be begun anew, and those to be looked into first.
+class RecoveryView(Struct, frozen=True, kw_only=True):
+    """Claims without inputs, oldest first; the hundred oldest open tasks without payloads; a checkpoint.
 
-    Claims are without their inputs, the oldest first; tasks are the oldest hundred, without their
-    payloads. ``checkpoint``: the newest of one namespace.
+    ``in_flight``: calls that are running or may be begun again. ``outcome_unknown``: calls that must be
+    reconciled first. ``checkpoint``: the newest of one namespace.
     """
 
     in_flight: tuple[Claim, ...]
@@ -33,8 +33,10 @@ class Recovery(Struct, frozen=True, kw_only=True):
     access: SessionAccess
     clock: Clock
 
-    def find(self, caller: Caller, session_id: str, *, namespace: str = "", min_version: int = 0) -> Found:
-        """What a session has in flight. Claims and checkpoint are read consistently, tasks by an index.
+    def find(
+        self, caller: Caller, session_id: str, *, namespace: str = "", min_version: int = 0
+    ) -> RecoveryView:
+        """Find what a session has in flight. Claims and checkpoint are read consistently, tasks by an index.
 
         Raises:
             InvalidRequestError, MisdirectedError, PayloadMissingError, SessionNotFoundError
@@ -43,12 +45,12 @@ class Recovery(Struct, frozen=True, kw_only=True):
         session = self.access.load(caller, session_id, min_version=min_version)
         now_ms = self.clock.now_ms()
         claims = sorted(self.calls.unsettled(session_id), key=lambda claim: claim.started_at)
-        stands = [(claim, standing(claim, now_ms=now_ms) is Standing.UNKNOWN) for claim in claims]
-        found = Found(
-            in_flight=tuple(claim for claim, unknown in stands if not unknown),
-            outcome_unknown=tuple(claim for claim, unknown in stands if unknown),
+        known = [(claim, standing(claim, now_ms=now_ms) is Standing.UNKNOWN) for claim in claims]
+        view = RecoveryView(
+            in_flight=tuple(claim for claim, unknown in known if not unknown),
+            outcome_unknown=tuple(claim for claim, unknown in known if unknown),
             open_tasks=tuple(self.tasks.open_of(session_id)),
             checkpoint=self.checkpoints.newest_of(session, namespace),
         )
         self.access.slide_quietly(caller, session)
-        return found
+        return view

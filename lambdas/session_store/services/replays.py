@@ -1,4 +1,4 @@
-"""Records of the stream that were given up, handed to its consumer once more."""
+"""Redrive of stream records: ranges that were given up, read again and handed to the consumer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -14,13 +14,13 @@ from session_store.schema import HEARTBEAT_PK_PREFIX, Attribute
 
 BATCH: Final = 100
 BATCH_BYTES: Final = 5 * 1024 * 1024
-"""Below the 6 MB that an invocation may carry; a record, with both its images, is far smaller."""
+"""Below the 6 MB limit of an invocation; a single record, with both its images, is far smaller."""
 
 Record = Mapping[str, Any]
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """What came of one range; ``records``: how many the consumer took."""
+    """The outcome of one range. ``records``: how many the consumer accepted."""
 
     outcome: Outcome
     records: int
@@ -28,50 +28,50 @@ class Replay(Struct, frozen=True, kw_only=True):
 
 
 class Replays(Struct, frozen=True, kw_only=True):
-    """A record that is replayed twice is audited once: the consumer sees to it."""
+    """Replays ranges. A record replayed twice is audited once, since the consumer is idempotent."""
 
     history: StreamHistory
     consumer: StreamReplay
     deadline: Deadline
     batch_seconds: float
-    """What one batch may take, with what has to be done after it."""
+    """How long one batch may take, with the work that follows it."""
 
     def run(self, span: ShardRange) -> Replay:
-        """Replay a range in its order, as far as it is still there and nothing fails.
+        """Replay in order what the stream still has of a range, up to the first failure.
 
         Raises:
             ThrottledError: the stream could not be read now.
         """
         reread = self.history.read(span)
         records = [record for record in reread.records if not _is_heartbeat(record)]
-        taken, trouble = self._replayed(records)
+        accepted, failure = self._replay(records)
         if not reread.trimmed:
             return Replay(
-                outcome=Outcome.FAILED if trouble else Outcome.REPLAYED, records=taken, detail=trouble
+                outcome=Outcome.FAILED if failure else Outcome.REPLAYED, records=accepted, detail=failure
             )
         if not reread.records:
             return Replay(outcome=Outcome.TRIMMED, records=0, detail=f"Nothing is left of {span}.")
-        detail = " ".join(filter(None, (_loss(span, reread, left=len(records)), trouble)))
-        return Replay(outcome=Outcome.PARTLY_TRIMMED, records=taken, detail=detail)
+        detail = " ".join(filter(None, (_loss(span, reread, left=len(records)), failure)))
+        return Replay(outcome=Outcome.PARTLY_TRIMMED, records=accepted, detail=detail)
 
-    def _replayed(self, records: Sequence[Record]) -> tuple[int, str | None]:
-        """How many were taken, and what stood in the way of the others."""
-        taken = 0
+    def _replay(self, records: Sequence[Record]) -> tuple[int, str | None]:
+        """Hand over the records; returns how many were accepted, and why the others were not."""
+        accepted = 0
         for batch in _batches(records):
             if self.deadline.remaining() < self.batch_seconds:
-                return taken, f"The time of the request was over after {taken} of {len(records)} records."
+                return accepted, f"Out of time after {accepted} of {len(records)} records."
             try:
                 failed = self.consumer.replay(batch)
             except ThrottledError as error:
-                return taken, f"{error.detail} It took {taken} of {len(records)} records before."
+                return accepted, f"{error.detail} {accepted} of {len(records)} records were accepted before."
             if failed:
-                return taken + len(batch) - len(failed), _failure(records, taken, failed, len(batch))
-            taken += len(batch)
-        return taken, None
+                return accepted + len(batch) - len(failed), _failure(records, accepted, failed, len(batch))
+            accepted += len(batch)
+        return accepted, None
 
 
 def _is_heartbeat(record: Record) -> bool:
-    """The stream's mapping filters heartbeats out, so a range may hold some that no consumer was given."""
+    """Whether it is a heartbeat: the event source mapping filters these out, the stream has them."""
     pk = record["dynamodb"]["Keys"].get(Attribute.PK, {})
     return str(pk.get("S", "")).startswith(HEARTBEAT_PK_PREFIX)
 
@@ -93,7 +93,7 @@ def _batches(records: Sequence[Record]) -> Iterator[list[Record]]:
 def _failure(records: Sequence[Record], before: int, failed: Sequence[int], batch: int) -> str:
     first = records[before + min(failed)]["dynamodb"]["SequenceNumber"]
     untried = len(records) - before - batch
-    rest = f"; {untried} after them were not tried" if untried else ""
+    rest = f"; {untried} later ones were not tried" if untried else ""
     return f"{len(failed)} of {len(records)} records failed, the first at sequence number {first}{rest}."
 
 

@@ -1,4 +1,4 @@
-"""The credentials that a session names, revoked after its end."""
+"""Revocation of the credentials that a session refers to, after its end."""
 
 from msgspec import Struct
 
@@ -9,19 +9,19 @@ from session_store.ports import Revoker, SecretStorage
 
 
 class Revocations(Struct, frozen=True, kw_only=True):
-    """``prefix`` is what the secrets of all tenants begin with. Without a revoker nothing can be revoked."""
+    """``prefix``: what the names of all tenants' secrets begin with. ``revoker`` None: none is configured."""
 
     secrets: SecretStorage
     revoker: Revoker | None
     prefix: str
 
     def revoke(self, tenant: str, reference: str) -> Revocation:
-        """Revoke the token in the secret that this tenant means by ``reference``.
+        """Revoke the token in the secret that ``reference`` names within the tenant's prefix.
 
-        A token unknown to the server counts as revoked (RFC 7009, 2.2), so doing it again is harmless.
+        The server treats an unknown token as revoked (RFC 7009, 2.2), so repeating is harmless.
 
         Raises:
-            UnavailableError: try again later.
+            UnavailableError: to be tried again later.
         """
         return Revocation(reference=reference, failure=self._failure(tenant, reference))
 
@@ -31,7 +31,7 @@ class Revocations(Struct, frozen=True, kw_only=True):
         try:
             name = secret_name(self.prefix, tenant, reference)
         except InvalidRequestError:
-            return "not the form of a reference"
+            return "malformed reference"
         text = self.secrets.read(name)
         if text is None:
             return "no such secret"

@@ -1,4 +1,4 @@
-"""What a caller may do with its sessions."""
+"""The sessions of a caller: create, read, list, change, move, touch, delete."""
 
 from collections.abc import Mapping
 
@@ -32,9 +32,10 @@ from session_store.domain.state_operations import StateOperations, check_operati
 from session_store.domain.times import seconds
 from session_store.ports import Clock, Ids, SessionStorage
 from session_store.schema import session_pk
-from session_store.services.access import SessionAccess, check_operator
+from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
-from session_store.services.new_sessions import Birth, NewSession, born
+from session_store.services.new_sessions import NewSession, SessionSeed, build_session
+from session_store.services.permissions import check_operator
 from session_store.services.state_limits import check_map, check_size
 
 
@@ -47,18 +48,18 @@ class Sessions(Struct, frozen=True, kw_only=True):
     region: str
 
     def create(self, caller: Caller, new: NewSession) -> Session:
-        """Mint a session in ``initializing``.
+        """Create a session in status ``initializing``.
 
         Raises:
-            PayloadTooLargeError: more than 64 KB of state or of protocol facts.
+            PayloadTooLargeError: more than 64 KB of state or of ``protocol``.
             InvalidRequestError: an empty key, or a malformed credential reference.
         """
-        session = born(caller, new, self.birth())
+        session = build_session(caller, new, self.new_seed())
         self.storage.create(session)
         return session
 
-    def birth(self) -> Birth:
-        return Birth(
+    def new_seed(self) -> SessionSeed:
+        return SessionSeed(
             session_id=self.ids.session_id(self.region),
             operation_id=self.ids.operation_id(),
             at=self.clock.now_ms(),
@@ -66,7 +67,7 @@ class Sessions(Struct, frozen=True, kw_only=True):
         )
 
     def get(self, caller: Caller, session_id: str, *, min_version: int = 0) -> Session:
-        """The session as it is now, and no older than version ``min_version``.
+        """Read the session, at version ``min_version`` or later.
 
         Raises:
             MisdirectedError, SessionNotFoundError
@@ -78,13 +79,13 @@ class Sessions(Struct, frozen=True, kw_only=True):
     def list_owned(
         self, caller: Caller, *, status: Status | None, page: PageRequest[OwnedPosition]
     ) -> Page[SessionSummary, OwnedPosition]:
-        """The caller's live sessions. An index serves it: the newest may be missing for a moment."""
+        """List the caller's live sessions. Eventually consistent: the newest may be missing for a moment."""
         return self.storage.page_owned(owner_of(caller), status=status, now_ms=self.clock.now_ms(), page=page)
 
     def replace_state(
         self, caller: Caller, session_id: str, state: Mapping[str, JsonValue], *, version: int | None
     ) -> Session:
-        """The whole state anew, if the session is at ``version`` (None: whatever it is).
+        """Replace the whole state, if the session is at ``version`` (None: at any version).
 
         Raises:
             VersionConflictError, SessionClosedError, SessionNotFoundError, PayloadTooLargeError
@@ -95,7 +96,7 @@ class Sessions(Struct, frozen=True, kw_only=True):
     def change_state(
         self, caller: Caller, session_id: str, operations: StateOperations, *, version: int | None = None
     ) -> Session:
-        """All the operations as one atomic update.
+        """Apply all operations in one atomic update.
 
         Raises:
             InvalidRequestError: a key twice, too many keys, or a value of another type; names the path.
@@ -107,16 +108,16 @@ class Sessions(Struct, frozen=True, kw_only=True):
     def state_write(
         self, caller: Caller, session_id: str, operations: StateOperations, *, version: int | None
     ) -> SessionWrite:
-        """The write that ``change_state`` sends.
+        """Build the write that ``change_state`` sends.
 
         Raises:
             InvalidRequestError, PayloadTooLargeError
         """
         check_size([operations.set, operations.remove, operations.increment, operations.append])
-        return self._built(caller, session_id, check_operations(operations), WRITABLE, version)
+        return self._build_write(caller, session_id, check_operations(operations), WRITABLE, version)
 
     def move(self, caller: Caller, session_id: str, to: Status, *, version: int | None = None) -> Session:
-        """The session in status ``to``; being there already is success.
+        """Move the session to status ``to``. If it already has that status, this succeeds.
 
         Raises:
             InvalidTransitionError, VersionConflictError, SessionNotFoundError
@@ -124,10 +125,10 @@ class Sessions(Struct, frozen=True, kw_only=True):
         return self._write(caller, session_id, Transition(to=to), PREDECESSORS[to], version)
 
     def touch(self, caller: Caller, session_id: str, *, version: int | None = None) -> Session:
-        """A sign of life. Writes only where the window is due to move; never changes the version.
+        """Keep the session alive. Writes only where the slide is due, and never changes the version.
 
         Raises:
-            SessionClosedError: a closed session's end is fixed.
+            SessionClosedError: the expiration of a closed session is fixed.
             VersionConflictError, SessionNotFoundError
         """
         session = self.access.load(caller, session_id)
@@ -137,7 +138,7 @@ class Sessions(Struct, frozen=True, kw_only=True):
         return self.access.slide_if_due(caller, session)
 
     def delete(self, caller: Caller, session_id: str, *, version: int | None = None) -> None:
-        """Gone at once, with an audit event naming the caller; its children are unreadable from now on.
+        """Delete the session, with an audit event naming the caller. Its child items are unreadable at once.
 
         Raises:
             VersionConflictError, SessionNotFoundError
@@ -150,10 +151,10 @@ class Sessions(Struct, frozen=True, kw_only=True):
     def list_expiring(
         self, caller: Caller, *, within: int, status: Status, page: PageRequest[ExpiringPosition]
     ) -> Page[ExpiringSession, ExpiringPosition]:
-        """Sessions of every tenant that end within ``within`` seconds, soonest first.
+        """List sessions of every tenant that end within ``within`` seconds, soonest first.
 
         Raises:
-            ForbiddenError: the caller is no operator.
+            ForbiddenError: the caller is not an operator.
         """
         check_operator(caller)
         now_ms = self.clock.now_ms()
@@ -167,10 +168,10 @@ class Sessions(Struct, frozen=True, kw_only=True):
         statuses: frozenset[Status],
         version: int | None,
     ) -> Session:
-        write = self._built(caller, session_id, change, statuses, version)
+        write = self._build_write(caller, session_id, change, statuses, version)
         return self.access.slide_quietly(caller, self.storage.write(write))
 
-    def _built(
+    def _build_write(
         self,
         caller: Caller,
         session_id: str,

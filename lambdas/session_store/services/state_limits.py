@@ -11,11 +11,22 @@ STATE_LIMIT: Final = 64 * 1024
 
 
 def check_map(value: Mapping[str, JsonValue], *, path: str) -> None:
+    """Check the nesting, the keys and the size of a state.
+
+    Raises:
+        InvalidRequestError: nested too deep, or an empty key; names the path.
+        PayloadTooLargeError
+    """
     check_nesting(value, path=path, empty_keys=False)
     check_size(value)
 
 
 def check_size(value: object) -> None:
+    """Check the size of what a request brings to a state.
+
+    Raises:
+        PayloadTooLargeError: more than ``STATE_LIMIT``.
+    """
     size = len(encode(value))
     if size > STATE_LIMIT:
         detail = f"At most {STATE_LIMIT} bytes of state in one request"

@@ -1,25 +1,20 @@
-"""The audit trail: every change once, and what the end of a session sets off."""
+"""Records of the table's stream: each audited once, and a session's end handed to the clean-up."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from session_store.domain.audit_event import AuditChange, AuditEntry
-from session_store.domain.caller import Caller
+from session_store.domain.audit_event import AuditChange
 from session_store.domain.differences import Exposure, differences
-from session_store.domain.identifiers import check_session_id, check_task_id
 from session_store.domain.json_values import JsonValue
-from session_store.domain.page import AuditPosition, Page, PageRequest
 from session_store.domain.session import Author, Owner
 from session_store.domain.session_end import EndReason, SessionEnd, end_reason
 from session_store.domain.stream_record import EXPIRY_PRINCIPAL, StreamEvent, StreamRecord
-from session_store.domain.times import from_iso, is_expired, seconds
+from session_store.domain.times import from_iso, seconds
 from session_store.errors import UnreadableRecordError
 from session_store.ports import AuditStorage, CleanupQueue
-from session_store.schema import SESSION_PK_PREFIX, Attribute, Entity, session_pk, task_pk
-from session_store.services.access import SessionAccess, check_operator
+from session_store.schema import SESSION_PK_PREFIX, Attribute, Entity
 
 A: Final = Attribute
 KEYS: Final = frozenset({A.PK, A.SK})
@@ -32,11 +27,11 @@ NAMES: Final = {
     Entity.FREE_CLAIM: "Claim",
     Entity.TASK: "Task",
 }
-OF_THEIR_OWN: Final = frozenset({Entity.SESSION, Entity.TASK})
-"""Whose removal is told: of all else it goes with a session's summary."""
+REMOVAL_AUDITED: Final = frozenset({Entity.SESSION, Entity.TASK})
+"""Items whose removal is audited by itself; that of child items is in their session's summary."""
 
-UNTOLD: Final = frozenset({Entity.KEY_CLAIM})
-"""Written in one transaction with what a key made or changed, which tells all there is to tell."""
+NOT_AUDITED: Final = frozenset({Entity.KEY_CLAIM})
+"""A key's claim is written in one transaction with the item it created or changed, which is audited."""
 
 VERBS: Final = {
     StreamEvent.INSERT: "Created",
@@ -44,63 +39,9 @@ VERBS: Final = {
     StreamEvent.REMOVE: "Removed",
 }
 
-WHOLE_PAGE: Final = 100
-"""Entries read at once of a trail that is read whole."""
-
-
-class AuditTrail(Struct, frozen=True, kw_only=True):
-    """What a session's owner sees of the trail, and what an operator does."""
-
-    storage: AuditStorage
-    access: SessionAccess
-
-    def page(
-        self, caller: Caller, session_id: str, page: PageRequest[AuditPosition]
-    ) -> Page[AuditEntry, AuditPosition]:
-        """Changes and events of a session, the oldest first.
-
-        Raises:
-            SessionNotFoundError
-        """
-        session = self.access.load(caller, session_id)
-        found = self.storage.page(session_pk(session_id), page)
-        self.access.slide_quietly(caller, session)
-        return replace(found, items=self._kept(found.items))
-
-    def whole(self, caller: Caller, session_id: str) -> Iterator[AuditEntry]:
-        """The whole trail of any tenant's session, the oldest first, also after the session's end.
-
-        Raises:
-            ForbiddenError: the caller is no operator.
-        """
-        check_operator(caller)
-        return self._entries(session_pk(check_session_id(session_id)))
-
-    def whole_of_task(self, caller: Caller, task_id: str) -> Iterator[AuditEntry]:
-        """As ``whole``, of any tenant's task.
-
-        Raises:
-            ForbiddenError: the caller is no operator.
-        """
-        check_operator(caller)
-        return self._entries(task_pk(check_task_id(task_id)))
-
-    def _entries(self, pk: str) -> Iterator[AuditEntry]:
-        after: AuditPosition | None = None
-        while True:
-            found = self.storage.page(pk, PageRequest(limit=WHOLE_PAGE, after=after))
-            yield from self._kept(found.items)
-            after = found.next
-            if after is None:
-                return
-
-    def _kept(self, entries: Iterable[AuditEntry]) -> tuple[AuditEntry, ...]:
-        now_ms = self.access.clock.now_ms()
-        return tuple(entry for entry in entries if not is_expired(entry.ttl, now_ms))
-
 
 class StreamConsumer(Struct, frozen=True, kw_only=True):
-    """What is done with each record of the table's stream; doing it again changes nothing."""
+    """Processes each record of the table's stream; processing one again changes nothing."""
 
     storage: AuditStorage
     cleanup: CleanupQueue
@@ -110,24 +51,23 @@ class StreamConsumer(Struct, frozen=True, kw_only=True):
     """Seconds that an audit item is kept."""
 
     def consume(self, record: StreamRecord) -> None:
-        """Audit the record and, where a session ended here, ask for the clean-up.
+        """Audit the record and, where it is the end of a session, queue the clean-up.
 
-        Only what this region wrote is audited here: another region's write arrives as
-        a record of this region's stream too, and is audited over there. The removal
-        of a child goes with its session's summary.
+        Only this region's own writes are audited here. Those of other regions are in this region's
+        stream too, and are audited there. The removal of a child item is covered by its session's summary.
 
         Raises:
-            UnreadableRecordError: an item of no kind that this store writes.
+            UnreadableRecordError: not an item that this store writes.
         """
         entity = _entity(record.new or record.old)
-        if entity in UNTOLD or not self._is_ours(record) or _goes_with_its_session(record, entity):
+        if entity in NOT_AUDITED or not self._is_ours(record) or _is_in_session_summary(record, entity):
             return
         try:
             end = self._end(record, entity)
             change = self._change(record, entity)
         except (KeyError, TypeError, ValueError) as error:
             raise UnreadableRecordError(
-                f"an item without what its kind has ({type(error).__name__})"
+                f"an item without an attribute of its kind ({type(error).__name__})"
             ) from error
         self.storage.put(change)
         if end is not None:
@@ -169,8 +109,8 @@ class StreamConsumer(Struct, frozen=True, kw_only=True):
         )
 
 
-def _goes_with_its_session(record: StreamRecord, entity: Entity) -> bool:
-    return record.event is StreamEvent.REMOVE and entity not in OF_THEIR_OWN
+def _is_in_session_summary(record: StreamRecord, entity: Entity) -> bool:
+    return record.event is StreamEvent.REMOVE and entity not in REMOVAL_AUDITED
 
 
 def _expired(record: StreamRecord) -> bool:
@@ -185,13 +125,13 @@ def _entity(image: Mapping[str, JsonValue]) -> Entity:
         entity = Entity(image.get(A.ENTITY, ""))
     except ValueError as error:
         raise UnreadableRecordError("an item of a kind that this store does not write") from error
-    if entity not in NAMES and entity not in UNTOLD:
+    if entity not in NAMES and entity not in NOT_AUDITED:
         raise UnreadableRecordError("an item of a kind that this table does not hold")
     return entity
 
 
 def _author(record: StreamRecord, *, expired: bool) -> Author | None:
-    """Who wrote. A deletion's record does not tell; the event written with the deletion does."""
+    """The author of the change; None for a deletion, whose own event names the author."""
     if expired:
         return Author(principal=EXPIRY_PRINCIPAL, request_id="")
     if record.event is StreamEvent.REMOVE:

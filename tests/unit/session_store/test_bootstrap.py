@@ -82,7 +82,7 @@ def test_a_watch_is_opened_on_dynamodb() -> None:
     watching = WatchSettings(event_bus="events", within=900)
     watch, overdue = open_expiry_watch(settings(status_shards=7), watching)
     assert isinstance(overdue.access.storage, TaskTable)
-    assert (overdue.access.storage.shards, overdue.access.region) == (7, "us-east-1")
+    assert (overdue.access.storage.shards, overdue.access.home.region) == (7, "us-east-1")
     assert overdue.deadline is watch.deadline
     assert isinstance(watch.sessions, SessionTable)
     assert watch.sessions.shards == 7

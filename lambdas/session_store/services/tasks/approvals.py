@@ -1,4 +1,4 @@
-"""Approvals as whoever decides them has them."""
+"""The decision of approvals."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,8 +13,9 @@ from session_store.errors import ForbiddenError, InvalidRequestError, ThrottledE
 from session_store.ports import TaskStorage
 from session_store.schema import task_pk
 from session_store.services.audit_events import AuditEvents
-from session_store.services.claim_attempts import MEETINGS
-from session_store.services.tasks.access import TaskAccess, check_permission
+from session_store.services.claim_stepping import MAX_CONFLICT_ATTEMPTS
+from session_store.services.permissions import check_permission
+from session_store.services.tasks.access import TaskAccess
 
 
 class Approvals(Struct, frozen=True, kw_only=True):
@@ -25,24 +26,24 @@ class Approvals(Struct, frozen=True, kw_only=True):
     def decide(
         self, caller: Caller, task_id: str, *, decision: TaskStatus, comment: str | None = None
     ) -> Step[Task]:
-        """The approval as it is decided, with an audit event in the same transaction.
+        """Decide an approval, with an audit event in the same transaction.
 
-        Decided so already, by whomever, is success; ``guard`` None tells that.
+        The same decision again is a replay and succeeds, even by another approver.
 
         Raises:
-            ForbiddenError: the caller is no approver, has no name, or is who asked for it.
-            AlreadyDecidedError: decided the other way, withdrawn, or past its deadline.
-            InvalidRequestError: a task, which is not decided.
+            ForbiddenError: the caller is not an approver, has no subject, or requested the approval.
+            AlreadyDecidedError: decided the other way, cancelled, or past its deadline.
+            InvalidRequestError: the id is that of a task, not of an approval.
             NotFoundError, MisdirectedError
         """
         check_permission(caller, Permission.APPROVER)
         if caller.subject == NO_SUBJECT:
-            raise ForbiddenError("An approval is decided by a named subject.")
+            raise ForbiddenError("An approval must be decided by a named subject.")
         if decision not in DECISIONS:
             raise InvalidRequestError("Must be approved or rejected", path="$.decision")
         if comment is not None and len(comment) > MAX_COMMENT:
             raise InvalidRequestError(f"At most {MAX_COMMENT} characters", path="$.comment")
-        for _ in range(MEETINGS):
+        for _ in range(MAX_CONFLICT_ATTEMPTS):
             task = self.access.load_at_home(caller, task_id)
             _check(caller, task)
             step = decided(
@@ -53,12 +54,13 @@ class Approvals(Struct, frozen=True, kw_only=True):
                 author=author_of(caller),
                 now_ms=self.access.clock.now_ms(),
             )
-            step = self.access.stamped(step)
-            if step.guard is None or self._written(caller, step):
+            step = self.access.with_write_id(step)
+            if step.replayed or self._write(caller, step):
                 return step
         raise ThrottledError
 
-    def _written(self, caller: Caller, step: Step[Task]) -> bool:
+    def _write(self, caller: Caller, step: Step[Task]) -> bool:
+        """Whether the step was written; False after a conflict, when it is to be judged again."""
         task, guard = step.claim, step.guard
         if guard is None:
             return True
@@ -73,6 +75,6 @@ class Approvals(Struct, frozen=True, kw_only=True):
 
 def _check(caller: Caller, task: Task) -> None:
     if task.kind is not TaskKind.APPROVAL:
-        raise InvalidRequestError("Only approvals are decided", path="taskId")
+        raise InvalidRequestError("Only an approval can be decided", path="taskId")
     if task.requester == caller.subject:
-        raise ForbiddenError("Who asks for an approval does not decide it.")
+        raise ForbiddenError("The requester of an approval may not decide it.")

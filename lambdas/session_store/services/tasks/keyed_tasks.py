@@ -1,19 +1,20 @@
-"""Tasks created under an idempotency key: once for ever, and answered again."""
+"""Tasks created under an idempotency key."""
 
 from msgspec import Struct
 
 from session_store.domain.caller import Caller
+from session_store.domain.fingerprints import fingerprint
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.task import Task
 from session_store.errors import MisdirectedError, SessionNotFoundError
 from session_store.ports import KeyedTaskStorage
-from session_store.services.key_claims import check_same, key_claim, living
+from session_store.services.key_claims import build_key_claim, check_same_request, unexpired
 from session_store.services.tasks.lifecycle import Tasks
-from session_store.services.tasks.new_tasks import NewTask, TaskBirth, check_new, task_of
+from session_store.services.tasks.new_tasks import NewTask, TaskSeed, build_task, check_new
 
 
-class OnceTask(Struct, frozen=True, kw_only=True):
-    """``replayed``: the key had been used before, and nothing was done now."""
+class KeyedTaskResult(Struct, frozen=True, kw_only=True):
+    """``replayed``: the key was used before, and nothing was written."""
 
     task: Task
     replayed: bool
@@ -23,46 +24,46 @@ class KeyedTasks(Struct, frozen=True, kw_only=True):
     storage: KeyedTaskStorage
     tasks: Tasks
 
-    def create(self, caller: Caller, new: NewTask, *, key: str) -> OnceTask:
-        """As ``Tasks.create``, once for a key of this region; a replay is the task as it was made.
+    def create(self, caller: Caller, new: NewTask, *, key: str) -> KeyedTaskResult:
+        """``Tasks.create``, once per key. The key is scoped to this region.
 
-        So it is also when the task's session has ended.
+        A replay returns the task as it was created, even if its session has ended since.
 
         Raises:
             IdempotencyMismatchError: the key was used for another task.
             ForbiddenError, InvalidRequestError, PayloadTooLargeError, SessionNotFoundError, MisdirectedError
         """
         check_new(caller, new)
-        birth = self.tasks.birth()
-        claim = self._claim(caller, new, birth, key)
+        seed = self.tasks.new_seed()
+        claim = self._claim(caller, new, seed, key)
         try:
             session = self.tasks.session_of(caller, new)
         except (MisdirectedError, SessionNotFoundError):
-            held = living(self.storage.read_claim(claim.key_hash), birth.at)
+            held = unexpired(self.storage.read_claim(claim.key_hash), seed.at)
             if held is None:
                 raise
             return self._replayed(caller, new, claim, held)
-        task = task_of(caller, new, birth)
+        task = build_task(caller, new, seed)
         held = self.storage.create(task, claim)
         if session is not None:
             self.tasks.sessions.slide_quietly(caller, session)
         if held is not None:
             return self._replayed(caller, new, claim, held)
-        return OnceTask(task=task, replayed=False)
+        return KeyedTaskResult(task=task, replayed=False)
 
-    def _claim(self, caller: Caller, new: NewTask, birth: TaskBirth, key: str) -> KeyClaim:
-        return key_claim(
+    def _claim(self, caller: Caller, new: NewTask, seed: TaskSeed, key: str) -> KeyClaim:
+        return build_key_claim(
             caller,
-            route=f"POST /tasks {birth.region}",
+            route=f"POST /tasks {seed.region}",
             key=key,
-            made_of=new.fingerprint,
-            target=birth.task_id,
+            input_hash=fingerprint("task", new.members),
+            target=seed.task_id,
             operation_id=self.tasks.ids.operation_id(),
-            at=birth.at,
-            region=birth.region,
+            at=seed.at,
+            region=seed.region,
         )
 
-    def _replayed(self, caller: Caller, new: NewTask, claim: KeyClaim, held: KeyClaim) -> OnceTask:
-        check_same(held, claim)
-        birth = TaskBirth(task_id=held.target, at=held.started_at, region=held.region)
-        return OnceTask(task=task_of(caller, new, birth), replayed=True)
+    def _replayed(self, caller: Caller, new: NewTask, claim: KeyClaim, held: KeyClaim) -> KeyedTaskResult:
+        check_same_request(held, claim)
+        seed = TaskSeed(task_id=held.target, at=held.started_at, region=held.region)
+        return KeyedTaskResult(task=build_task(caller, new, seed), replayed=True)

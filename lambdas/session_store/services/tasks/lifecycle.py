@@ -1,4 +1,4 @@
-"""Tasks and approvals as whoever asks for them sees them."""
+"""Tasks and approvals as their requesters use them: create, read, list, cancel."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,14 +18,14 @@ from session_store.errors import ForbiddenError, InvalidRequestError
 from session_store.ports import Ids, TaskStorage
 from session_store.services.access import SessionAccess
 from session_store.services.tasks.access import TaskAccess
-from session_store.services.tasks.new_tasks import NewTask, TaskBirth, check_new, task_of
+from session_store.services.tasks.new_tasks import NewTask, TaskSeed, build_task, check_new
 
-MOST_OPEN: Final = 100
-"""Open tasks of a session that are told of at once; its list has them all."""
+MAX_OPEN: Final = 100
+"""Open tasks of a session in its recovery view; the list of tasks has them all."""
 
 
 class Tasks(Struct, frozen=True, kw_only=True):
-    """A task is its tenant's: every caller of that may read it. ``sessions`` is the way to theirs."""
+    """Every caller of a task's tenant may read it. ``sessions``: access to the sessions of tasks."""
 
     storage: TaskStorage
     access: TaskAccess
@@ -33,15 +33,15 @@ class Tasks(Struct, frozen=True, kw_only=True):
     ids: Ids
 
     def create(self, caller: Caller, new: NewTask) -> Task:
-        """A task that waits in its queue; one of a session is at home with that, which must be the caller's.
+        """Create a task or an approval. The session it names, if any, must be the caller's and at home here.
 
         Raises:
-            ForbiddenError: an approval by a caller without a name.
+            ForbiddenError: an approval requested by a caller without a subject.
             InvalidRequestError, PayloadTooLargeError, SessionNotFoundError, MisdirectedError
         """
         check_new(caller, new)
         session = self.session_of(caller, new)
-        task = task_of(caller, new, self.birth())
+        task = build_task(caller, new, self.new_seed())
         self.storage.create(task)
         if session is not None:
             self.sessions.slide_quietly(caller, session)
@@ -50,26 +50,28 @@ class Tasks(Struct, frozen=True, kw_only=True):
     def session_of(self, caller: Caller, new: NewTask) -> Session | None:
         return None if new.session_id is None else self.sessions.load_at_home(caller, new.session_id)
 
-    def birth(self) -> TaskBirth:
-        region = self.access.region
-        return TaskBirth(task_id=self.ids.task_id(region), at=self.access.clock.now_ms(), region=region)
+    def new_seed(self) -> TaskSeed:
+        region = self.access.home.region
+        return TaskSeed(task_id=self.ids.task_id(region), at=self.access.clock.now_ms(), region=region)
 
     def get(self, caller: Caller, task_id: str) -> Task:
-        """Raises:
-        NotFoundError, InvalidRequestError
+        """Read a task of the caller's tenant.
+
+        Raises:
+            NotFoundError, InvalidRequestError
         """
         return self.access.load(caller, task_id)
 
     def list(
         self, caller: Caller, wanted: TaskFilter, page: PageRequest[TaskPosition]
     ) -> Page[Task, TaskPosition]:
-        """Tasks of the caller's tenant; those that are open, where no status is named.
+        """List tasks of the caller's tenant; open ones if ``wanted`` names no status.
 
-        An index says which there are: what has just changed may be missing for a moment. One whose end has
-        come by itself is no longer among the open ones, and among those that are over once that is written.
+        Eventually consistent: recent changes may be missing for a moment. A task that has lapsed is not
+        listed as open any more, and is listed under its final status once that has been written.
 
         Raises:
-            InvalidRequestError: no such queue, or a status that the kind cannot have.
+            InvalidRequestError: a malformed queue, or a status that the kind cannot have.
         """
         if wanted.queue is not None:
             check_identifier(wanted.queue, path="query queue")
@@ -77,32 +79,32 @@ class Tasks(Struct, frozen=True, kw_only=True):
             check_session_id(wanted.session_id)
         kinds = TaskKind if wanted.kind is None else [wanted.kind]
         if wanted.status is not None and not any(wanted.status in STATUSES[kind] for kind in kinds):
-            raise InvalidRequestError(f"No {wanted.kind} is {wanted.status}", path="query status")
+            raise InvalidRequestError(f"No {wanted.kind} can be {wanted.status}", path="query status")
         now_ms = self.access.clock.now_ms()
-        found = self.storage.page(caller.tenant, wanted, now_ms=now_ms, page=page)
-        return replace(found, items=_unchanged(found.items, now_ms))
+        result = self.storage.page(caller.tenant, wanted, now_ms=now_ms, page=page)
+        return replace(result, items=_not_lapsed(result.items, now_ms))
 
     def open_of(self, session_id: str) -> Sequence[Task]:
-        """The oldest open tasks of a session, without payloads; whose it is, is to be judged before."""
-        return _unchanged(self.storage.open_in(session_id, limit=MOST_OPEN), self.access.clock.now_ms())
+        """Read the oldest open tasks of a session, without payloads. The caller was authorized before."""
+        return _not_lapsed(self.storage.open_in(session_id, limit=MAX_OPEN), self.access.clock.now_ms())
 
     def cancel(self, caller: Caller, task_id: str) -> Task:
-        """The task, which nobody takes or decides any more; who holds it learns that at the next step.
+        """Cancel a task. A worker that holds it is fenced at its next request.
 
         Raises:
-            ForbiddenError: an approval is withdrawn by who asked for it, and nobody else.
-            InvalidTransitionError: it is over already, and not so.
+            ForbiddenError: an approval, and the caller did not request it.
+            InvalidTransitionError: it has ended in another status.
             NotFoundError, MisdirectedError, InvalidRequestError
         """
 
         def judge(task: Task) -> Step[Task]:
             if task.kind is TaskKind.APPROVAL and task.requester != caller.subject:
-                raise ForbiddenError("An approval is withdrawn by who asked for it.")
+                raise ForbiddenError("Only the requester of an approval may cancel it.")
             return cancelled(task, author=author_of(caller), now_ms=self.access.clock.now_ms())
 
-        return self.access.stepped(caller, task_id, judge).claim
+        return self.access.apply_step(caller, task_id, judge).claim
 
 
-def _unchanged(tasks: Sequence[Task], now_ms: int) -> tuple[Task, ...]:
-    """Those whose end has not come by itself since they were written."""
+def _not_lapsed(tasks: Sequence[Task], now_ms: int) -> tuple[Task, ...]:
+    """The tasks that have not lapsed since they were written."""
     return tuple(task for task in tasks if as_of(task, now_ms) is task)

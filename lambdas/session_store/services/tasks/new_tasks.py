@@ -1,4 +1,4 @@
-"""What a new task is made of, wherever it is made: alone, after another, or as a tool call ends."""
+"""A new task as it is requested, and how it is built: alone, or to follow another task or a tool call."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.caller import NO_SUBJECT, Caller
+from session_store.domain.fingerprints import Members, present_members
 from session_store.domain.identifiers import check_identifier, check_session_id, follower_id
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import author_of
@@ -23,9 +24,9 @@ from session_store.services.payloads import OUTCOME_ROOM, check_inline
 
 
 class NewTask(Struct, frozen=True, kw_only=True):
-    """``due_at`` and ``deadline`` in milliseconds; without the one it is due at once.
+    """``due_at`` and ``deadline`` in milliseconds; without ``due_at`` the task is due at once.
 
-    ``retain_days``: how long it stays when it is over.
+    ``retain_days``: how long it is kept after it has ended.
     """
 
     queue: str
@@ -37,20 +38,26 @@ class NewTask(Struct, frozen=True, kw_only=True):
     retain_days: int = DEFAULT_RETENTION // DAY_SECONDS
 
     @property
-    def fingerprint(self) -> JsonValue:
-        return [
-            self.kind,
-            self.queue,
-            self.payload,
-            self.due_at,
-            self.deadline,
-            self.session_id,
-            self.retain_days,
-        ]
+    def members(self) -> Members:
+        """The task as a fingerprint covers it."""
+        required = {
+            "kind": self.kind,
+            "queue": self.queue,
+            "payload": self.payload,
+            "retainDays": self.retain_days,
+        }
+        return present_members(
+            required,
+            {
+                "dueAt": (self.due_at, None),
+                "deadline": (self.deadline, None),
+                "sessionId": (self.session_id, None),
+            },
+        )
 
 
-class TaskBirth(Struct, frozen=True, kw_only=True):
-    """What a new task does not take from its body. ``at`` in milliseconds."""
+class TaskSeed(Struct, frozen=True, kw_only=True):
+    """What the store assigns to a new task. ``at`` in milliseconds."""
 
     task_id: str
     at: int
@@ -58,15 +65,15 @@ class TaskBirth(Struct, frozen=True, kw_only=True):
 
 
 Origin = tuple[str, *tuple[str | int, ...]]
-"""The work that tasks go with: the id of its session or task first, then what tells it from all other."""
+"""The work that followers are created with: the id of its session or task, then what identifies it there."""
 
 
 def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
-    """``at``: where its body stands.
+    """Check a new task. ``at``: the path of its body in the request.
 
     Raises:
         InvalidRequestError, PayloadTooLargeError
-        ForbiddenError: an approval by nobody in particular: whoever decides it must be another.
+        ForbiddenError: an approval without a named requester, who may not be the one who decides it.
     """
     check_identifier(new.queue, path=f"{at}.queue")
     check_inline({f"{at}.payload": new.payload}, beside=OUTCOME_ROOM)
@@ -81,22 +88,22 @@ def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
         detail = f"Must be 1 to {LONGEST_RETENTION_DAYS} days"
         raise InvalidRequestError(detail, path=f"{at}.retainDays")
     if new.kind is TaskKind.APPROVAL and caller.subject == NO_SUBJECT:
-        raise ForbiddenError("An approval needs a named subject that asks for it.")
+        raise ForbiddenError("An approval must be requested by a named subject.")
 
 
 def check_followers(caller: Caller, news: Sequence[NewTask], *, at: str) -> None:
-    """As ``check_new``, of each."""
+    """Check the number of followers, and each as ``check_new`` does."""
     if len(news) > MAX_NEXT:
         raise InvalidRequestError(f"At most {MAX_NEXT} tasks", path=at)
     for position, new in enumerate(news):
         check_new(caller, new, at=f"{at}[{position}]")
 
 
-def task_of(caller: Caller, new: NewTask, birth: TaskBirth) -> Task:
-    """The task that a birth makes of ``new``: the same whenever it is asked."""
-    due_at = birth.at if new.due_at is None else new.due_at
+def build_task(caller: Caller, new: NewTask, seed: TaskSeed) -> Task:
+    """Build the task. The same seed always gives the same task."""
+    due_at = seed.at if new.due_at is None else new.due_at
     return Task(
-        task_id=birth.task_id,
+        task_id=seed.task_id,
         tenant=caller.tenant,
         requester=caller.subject,
         kind=new.kind,
@@ -104,17 +111,17 @@ def task_of(caller: Caller, new: NewTask, birth: TaskBirth) -> Task:
         status=TaskStatus.PENDING,
         payload=new.payload,
         session_id=new.session_id,
-        created_at=birth.at,
+        created_at=seed.at,
         due_at=due_at,
         next_at=due_at,
         deadline_ms=new.deadline,
         retain_seconds=new.retain_days * DAY_SECONDS,
-        home_region=birth.region,
+        home_region=seed.region,
         author=author_of(caller),
     )
 
 
-def followers_of(
+def build_followers(
     caller: Caller,
     news: Sequence[NewTask],
     *,
@@ -123,17 +130,18 @@ def followers_of(
     region: str,
     now_ms: int,
 ) -> tuple[Task, ...]:
-    """Tasks that go with other work; in its session, unless they name another."""
+    """Build the tasks that are created with other work, in its session unless they name another."""
     ids = follower_ids(len(news), origin)
     return tuple(
-        task_of(
+        build_task(
             caller,
             replace(new, session_id=new.session_id or session_id),
-            TaskBirth(task_id=task_id, at=now_ms, region=region),
+            TaskSeed(task_id=task_id, at=now_ms, region=region),
         )
         for task_id, new in zip(ids, news, strict=True)
     )
 
 
 def follower_ids(count: int, origin: Origin) -> list[str]:
+    """The ids of followers, which derive from their origin: a repeated request creates the same tasks."""
     return [follower_id(*origin, position) for position in range(count)]

@@ -1,4 +1,4 @@
-"""Tasks as whoever works on them has them: taken, held, done or given back."""
+"""Tasks as workers use them: claim, extend the lease, complete, fail."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
@@ -8,7 +8,7 @@ from msgspec import Struct
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.claim import ClaimGuard, Step
 from session_store.domain.identifiers import check_identifier
-from session_store.domain.json_values import JsonValue, check_nesting, digest
+from session_store.domain.json_values import JsonValue, check_nesting
 from session_store.domain.payload import payload_size
 from session_store.domain.session import author_of
 from session_store.domain.task import LONGEST_DELAY, Task
@@ -18,41 +18,44 @@ from session_store.domain.tokens import token_of
 from session_store.errors import InvalidRequestError, OutcomeUnknownError, ThrottledError
 from session_store.ports import TaskStorage
 from session_store.services.access import SessionAccess
-from session_store.services.claim_attempts import MEETINGS, check_lease
+from session_store.services.claim_requests import check_lease
+from session_store.services.claim_stepping import MAX_CONFLICT_ATTEMPTS
 from session_store.services.payloads import check_inline
-from session_store.services.tasks.access import TaskAccess, check_permission
+from session_store.services.permissions import check_permission
+from session_store.services.tasks.access import TaskAccess
 from session_store.services.tasks.new_tasks import (
     NewTask,
     Origin,
+    build_followers,
     check_followers,
     follower_ids,
-    followers_of,
 )
+from session_store.services.tasks.requests import TaskCompletion, TaskFailure
 
 MAX_CLAIM: Final = 10
-"""Tasks that one call takes."""
+"""Tasks that one call claims."""
 
-CHOICE: Final = 10
-"""Among how many of the first due one is picked at random, so that workers seldom want the same."""
+CANDIDATES: Final = 10
+"""How many due tasks beyond those wanted a claim picks from at random, so that workers seldom collide."""
 
-LOOKED_AT_ONCE: Final = 20
-MOST_LOOKED_AT: Final = 400
-"""Tasks that one call reads: where so many were just taken by others, it says that there is none for now."""
+MAX_READ_AT_ONCE: Final = 20
+MAX_READ: Final = 400
+"""Tasks that one call reads: where other workers have just claimed so many, it finds none for now."""
 
-MOST_BYTES: Final = 1_200_000
-"""Of JSON that the tasks of one call have, the first apart: its answer must fit into one of Lambda."""
+MAX_BYTES: Final = 1_200_000
+"""Bytes of JSON past which a call claims no further task: the answer must fit into a Lambda response."""
 
 
 class CompletedTask(Struct, frozen=True, kw_only=True):
-    """``following``: ids of the tasks that were created with it. ``done``: by this request."""
+    """``following``: ids of the tasks that were created with the completion."""
 
     task: Task
     following: Sequence[str]
-    done: bool
+    replayed: bool
 
 
 class TaskWork(Struct, frozen=True, kw_only=True):
-    """``shuffle`` puts a list into random order."""
+    """``shuffle`` puts a list into random order in place."""
 
     storage: TaskStorage
     access: TaskAccess
@@ -60,13 +63,12 @@ class TaskWork(Struct, frozen=True, kw_only=True):
     shuffle: Callable[[list[Any]], None]
 
     def claim(self, caller: Caller, *, queue: str, lease_seconds: int, most: int = 1) -> list[Task]:
-        """Up to ``most`` tasks of a queue that are due, each held for ``lease_seconds`` by this caller alone.
+        """Claim up to ``most`` due tasks of a queue, each with a lease of ``lease_seconds``.
 
-        Those are among them whose worker let the lease run out; where that was the last attempt, the task
-        fails instead.
+        Tasks whose lease has expired are due again; after the last attempt such a task fails instead.
 
         Raises:
-            ForbiddenError: the caller is no worker.
+            ForbiddenError: the caller is not a worker.
             InvalidRequestError
         """
         check_permission(caller, Permission.WORKER)
@@ -74,57 +76,59 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         check_lease(lease_seconds)
         if not 1 <= most <= MAX_CLAIM:
             raise InvalidRequestError(f"Must be 1 to {MAX_CLAIM}", path="$.max")
-        found: list[Task] = []
+        claimed: list[Task] = []
         try:
             for task in self._candidates(caller, queue, most):
-                held = self._taken(caller, task, lease_seconds)
+                held = self._claim(caller, task, lease_seconds)
                 if held is not None:
-                    found.append(held)
-                if len(found) == most or sum(map(_size, found)) > MOST_BYTES:
+                    claimed.append(held)
+                if len(claimed) == most or sum(map(_size, claimed)) > MAX_BYTES:
                     break
         except (OutcomeUnknownError, ThrottledError):
-            # What is taken is taken, and is of use to nobody else until its lease is over.
-            if not found:
+            # Tasks claimed so far are returned: no other worker could have them before their leases expire.
+            if not claimed:
                 raise
-        return found
+        return claimed
 
     def _candidates(self, caller: Caller, queue: str, most: int) -> Iterator[Task]:
-        """As they are now, so that an entry of the index which is out of date costs no write.
+        """Due tasks as they are now, so that an outdated index entry costs no write.
 
-        As many at once as are wanted, and twice as many each time that others were faster.
+        As many are read at first as are wanted, and twice as many each time that others were claimed before.
         """
-        region, now_ms = self.access.region, self.access.clock.now_ms()
-        looked_at, wanted = 0, most
+        region, now_ms = self.access.home.region, self.access.clock.now_ms()
+        read, wanted = 0, most
         for ids in self.storage.due(
-            caller.tenant, queue, region=region, now_ms=now_ms, limit=CHOICE + most, shuffle=self.shuffle
+            caller.tenant, queue, region=region, now_ms=now_ms, limit=CANDIDATES + most, shuffle=self.shuffle
         ):
             order = list(ids)
             self.shuffle(order)
             while order:
                 part, order = order[:wanted], order[wanted:]
-                there = self.storage.read_all(part)
-                yield from (there[task_id] for task_id in part if task_id in there)
-                looked_at, wanted = looked_at + len(part), min(2 * wanted, LOOKED_AT_ONCE)
-            if looked_at >= MOST_LOOKED_AT:
+                stored = self.storage.read_all(part)
+                yield from (stored[task_id] for task_id in part if task_id in stored)
+                read, wanted = read + len(part), min(2 * wanted, MAX_READ_AT_ONCE)
+            if read >= MAX_READ:
                 return
 
-    def _taken(self, caller: Caller, task: Task, lease_seconds: int) -> Task | None:
-        """None where another was faster, or there is nothing more to be done about it."""
+    def _claim(self, caller: Caller, task: Task, lease_seconds: int) -> Task | None:
+        """Claim a task, or write its end where it has lapsed. None unless it was claimed."""
         now_ms, author = self.access.clock.now_ms(), author_of(caller)
-        over = lapsed(task, author=author, now_ms=now_ms)
-        wanted = over or taken(
+        end = lapsed(task, author=author, now_ms=now_ms)
+        step = end or taken(
             task, worker=caller.subject, lease_seconds=lease_seconds, author=author, now_ms=now_ms
         )
-        step = None if wanted is None else self.access.stamped(wanted)
-        if step is None or step.guard is None or self.storage.put(step.claim, step.guard) is not None:
+        if step is None or step.guard is None:
             return None
-        return None if over else step.claim
+        written = self.access.with_write_id(step).claim
+        if self.storage.put(written, step.guard) is not None:
+            return None
+        return None if end else written
 
     def heartbeat(self, caller: Caller, task_id: str, *, fence: int, lease_seconds: int) -> Task:
-        """The task, held for ``lease_seconds`` from now; a lease that is longer stays.
+        """Extend the lease to ``lease_seconds`` from now; a longer one is kept.
 
         Raises:
-            FencedError: another has taken it, or it is over.
+            FencedError: another worker has claimed the task, or it has ended.
             ForbiddenError, NotFoundError, MisdirectedError, InvalidRequestError
         """
         check_permission(caller, Permission.WORKER)
@@ -134,14 +138,14 @@ class TaskWork(Struct, frozen=True, kw_only=True):
             now_ms, author = self.access.clock.now_ms(), author_of(caller)
             return renewed(task, fence=fence, lease_seconds=lease_seconds, author=author, now_ms=now_ms)
 
-        return self.access.stepped(caller, task_id, judge).claim
+        return self.access.apply_step(caller, task_id, judge).claim
 
     def fail(
         self, caller: Caller, task_id: str, *, fence: int, error: JsonValue, retry_in: int | None = None
     ) -> Step[Task]:
-        """The task, to be taken again after ``retry_in`` seconds or a growing pause; failed the fifth time.
+        """Give the task back, due after ``retry_in`` seconds or a growing backoff; a fifth failure is final.
 
-        The same again is success until somebody takes it; ``guard`` None: it was so already.
+        The same request again is a replay and succeeds until another worker claims the task.
 
         Raises:
             FencedError, IdempotencyMismatchError
@@ -151,7 +155,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         if retry_in is not None and not 0 <= retry_in <= LONGEST_DELAY:
             raise InvalidRequestError(f"Must be 0 to {LONGEST_DELAY} seconds", path="$.retryInSeconds")
         check_nesting(error, path="$.error")
-        outcome_hash = digest(["failed", error, retry_in])
+        request = TaskFailure(fence=fence, error=error, retry_in=retry_in)
 
         def judge(task: Task) -> Step[Task]:
             step = failed(
@@ -159,13 +163,13 @@ class TaskWork(Struct, frozen=True, kw_only=True):
                 fence=fence,
                 error=error,
                 retry_in=retry_in,
-                outcome_hash=outcome_hash,
+                outcome_hash=request.outcome_hash,
                 author=author_of(caller),
                 now_ms=self.access.clock.now_ms(),
             )
-            return _fitting(step, "$.error", error)
+            return _check_fits(step, "$.error", error)
 
-        return self.access.stepped(caller, task_id, judge)
+        return self.access.apply_step(caller, task_id, judge)
 
     def complete(
         self,
@@ -176,65 +180,54 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         result: JsonValue,
         following: Sequence[NewTask] = (),
     ) -> CompletedTask:
-        """The task with its result, and those that follow it, in one transaction.
+        """Complete the task and create the tasks that follow it, in one transaction.
 
-        They are in its session, unless they name another one of the caller's. The same again is success,
-        and creates none.
+        Those are in the task's session, unless they name another of the caller's. The same request again is
+        a replay: it succeeds and creates nothing.
 
         Raises:
-            FencedError: another has taken it, or it is over otherwise.
-            IdempotencyMismatchError: it is completed with another result.
+            FencedError: another worker has claimed the task, or it has ended otherwise.
+            IdempotencyMismatchError: it was completed with another result.
             ForbiddenError, NotFoundError, MisdirectedError, InvalidRequestError, PayloadTooLargeError,
             SessionNotFoundError
         """
         check_permission(caller, Permission.WORKER)
         check_nesting(result, path="$.result")
         check_followers(caller, following, at="$.next")
-        end = _Completion(
-            fence=fence,
-            result=result,
-            following=following,
-            outcome_hash=digest(["completed", result, [new.fingerprint for new in following]]),
-        )
-        for _ in range(MEETINGS):
+        request = TaskCompletion(fence=fence, result=result, following=following)
+        for _ in range(MAX_CONFLICT_ATTEMPTS):
             task = self.access.load_at_home(caller, task_id)
             step = completed(
                 task,
                 fence=fence,
                 result=result,
-                outcome_hash=end.outcome_hash,
+                outcome_hash=request.outcome_hash,
                 author=author_of(caller),
                 now_ms=self.access.clock.now_ms(),
             )
-            step = self.access.stamped(_fitting(step, "$.result", result))
-            if step.guard is None or self._written(caller, end, step.claim, step.guard):
+            step = self.access.with_write_id(_check_fits(step, "$.result", result))
+            if step.guard is None or self._write(caller, request, step.claim, step.guard):
                 ids = follower_ids(len(following), _origin(step.claim))
-                return CompletedTask(task=step.claim, following=ids, done=step.guard is not None)
+                return CompletedTask(task=step.claim, following=ids, replayed=step.replayed)
         raise ThrottledError
 
-    def _written(self, caller: Caller, end: "_Completion", task: Task, guard: ClaimGuard) -> bool:
-        if not end.following:
+    def _write(self, caller: Caller, request: TaskCompletion, task: Task, guard: ClaimGuard) -> bool:
+        """Whether the completion was written; False after a conflict, when it is to be judged again."""
+        if not request.following:
             return self.storage.put(task, guard) is None
-        named = {new.session_id for new in end.following if new.session_id is not None}
+        named = {new.session_id for new in request.following if new.session_id is not None}
         for session_id in sorted(named - {task.session_id}):
             self.sessions.load_at_home(caller, session_id)
-        followers = followers_of(
+        followers = build_followers(
             caller,
-            end.following,
+            request.following,
             origin=_origin(task),
             session_id=task.session_id,
             region=task.home_region,
             now_ms=guard.now_ms,
         )
-        token = token_of("task", task.task_id, end.fence, "complete", end.outcome_hash)
+        token = token_of("task", task.task_id, request.fence, "complete", request.outcome_hash)
         return self.storage.settle(TaskSettlement(task=task, guard=guard, token=token, followers=followers))
-
-
-class _Completion(Struct, frozen=True, kw_only=True):
-    fence: int
-    result: JsonValue
-    following: Sequence[NewTask]
-    outcome_hash: str
 
 
 def _origin(task: Task) -> Origin:
@@ -245,10 +238,12 @@ def _size(task: Task) -> int:
     return payload_size(task.payload) + payload_size(task.error)
 
 
-def _fitting(step: Step[Task], path: str, given: JsonValue) -> Step[Task]:
-    """Raises:
-    PayloadTooLargeError: more than its item takes beside the payload.
+def _check_fits(step: Step[Task], path: str, value: JsonValue) -> Step[Task]:
+    """Return the step, if the result or error fits into the item beside the payload.
+
+    Raises:
+        PayloadTooLargeError
     """
-    if step.guard is not None:
-        check_inline({path: given}, beside=payload_size(step.claim.payload))
+    if not step.replayed:
+        check_inline({path: value}, beside=payload_size(step.claim.payload))
     return step

@@ -1,4 +1,4 @@
-"""Tool calls that are being run: who may, for how long, and what is known of them."""
+"""Tool calls that run: begun with a lease, and kept by heartbeats until they are finished (``finish``)."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -6,10 +6,17 @@ from msgspec.structs import replace
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus, Step, claim_ttl
 from session_store.domain.claim_steps import begun, extended
-from session_store.domain.identifiers import MAX_TOOL_CALL_ID, check_identifier, check_session_id
-from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.identifiers import check_identifier, check_session_id
+from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Session, Status, author_of, check_writable
-from session_store.domain.tool_call import Claim, ToolCallRecord, lease_until, session_needed_until
+from session_store.domain.tool_call import (
+    Claim,
+    ToolCallRecord,
+    call_hash,
+    check_call_id,
+    lease_until,
+    session_needed_until,
+)
 from session_store.errors import (
     OutcomeUnknownError,
     SessionClosedError,
@@ -18,14 +25,15 @@ from session_store.errors import (
 )
 from session_store.ports import Clock, Ids, ToolCallStorage
 from session_store.services.access import SessionAccess
-from session_store.services.claim_attempts import check_begin, check_lease, stepped
+from session_store.services.claim_requests import check_begin, check_lease
+from session_store.services.claim_stepping import apply_step
 from session_store.services.payload_parts import CLAIMS, RECORDS
 from session_store.services.payloads import OUTCOME_ROOM, Payloads
-from session_store.services.tool_calls.replay import check_input, kept_record, settled_before
+from session_store.services.tool_calls.replay import check_input, read_settled_claim, read_settled_record
 
 
 class NewCall(Struct, frozen=True, kw_only=True):
-    """``attempt_id`` names the attempt, so that it may ask again; ``lease_seconds`` 1 to 3600."""
+    """``attempt_id``: a name by which the attempt can repeat its begin. ``lease_seconds``: 1 to 3600."""
 
     tool_call_id: str
     tool_name: str
@@ -39,12 +47,12 @@ class NewCall(Struct, frozen=True, kw_only=True):
         return call_hash(self.tool_name, self.input)
 
     def check_repeats(self, claim: Claim) -> None:
-        """As ``AskedCall.check_repeats``."""
+        """As ``CallRequest.check_repeats``."""
         check_input(claim, input_hash=self.input_hash)
 
 
-class Begun(Struct, frozen=True, kw_only=True):
-    """``record`` is there where the call is settled: it is not to be run."""
+class BeginResult(Struct, frozen=True, kw_only=True):
+    """``record``: of a call that is settled, which must not be run; else None."""
 
     claim: Claim
     record: ToolCallRecord | None
@@ -57,15 +65,15 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
     clock: Clock
     ids: Ids
 
-    def begin(self, caller: Caller, session_id: str, new: NewCall) -> Begun:
-        """Leave to run a call, or its outcome where it was run before, whatever has become of the session.
+    def begin(self, caller: Caller, session_id: str, new: NewCall) -> BeginResult:
+        """Claim the call for an attempt; where it is settled already, return its outcome.
 
-        The same attempt is given its fence again. The session lives on for a minute after
-        the lease at the least.
+        A settled call is answered even after its session has ended. The same attempt gets its fence
+        again. The session is kept alive for at least a minute after the lease.
 
         Raises:
-            InProgressError: another attempt runs it.
-            UnreconciledError: an attempt may have run it, and nobody knows.
+            InProgressError: another attempt holds the lease.
+            UnreconciledError: the lease of an attempt expired, and its outcome is unknown.
             IdempotencyMismatchError: the id was used with another tool or input.
             InvalidRequestError, PayloadTooLargeError, SessionClosedError, SessionNotFoundError
         """
@@ -73,32 +81,34 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         try:
             session = self.access.load_writable(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
-            claim = settled_before(self.storage, caller, session_id, new, ended=error)
-            return self._begun(claim, new, home=self.payloads.region)
+            claim = read_settled_claim(self.storage, caller, session_id, new, ended=error)
+            return self._result(claim, new, home=self.payloads.home.region)
         now_ms = self.clock.now_ms()
-        (fresh,) = CLAIMS.stored(self.payloads, [self._claim(caller, session, new, now_ms)])
+        (fresh,) = CLAIMS.store(self.payloads, [self._claim(caller, session, new, now_ms)])
 
-        def judge(held: Claim | None) -> Step[Claim]:
-            return begun(fresh, held, now_ms=now_ms)
+        def judge(stored: Claim | None) -> Step[Claim]:
+            return begun(fresh, stored, now_ms=now_ms)
 
-        claim = stepped(judge, self.storage.put, None).claim
-        kept = self._kept_for(caller, session, claim)
-        answer = self._begun(claim, new, home=session.home_region)
-        self.access.slide_quietly(caller, kept)
-        return answer
+        claim = apply_step(judge, self.storage.put, None).claim
+        session = self._extend_session(caller, session, claim)
+        result = self._result(claim, new, home=session.home_region)
+        self.access.slide_quietly(caller, session)
+        return result
 
-    def _kept_for(self, caller: Caller, session: Session, claim: Claim) -> Session:
-        """The session, which lives for as long as whoever was given leave may need it.
+    def _extend_session(self, caller: Caller, session: Session, claim: Claim) -> Session:
+        """Keep the session alive past the lease of the claim.
 
         Raises:
-            OutcomeUnknownError: the claim is there, and the session may end before its lease.
-            SessionClosedError, SessionNotFoundError: it ended meanwhile.
+            OutcomeUnknownError: the claim is written, but the session may end before its lease.
+            SessionClosedError, SessionNotFoundError: it has ended since it was read.
         """
         try:
-            kept = self.access.extend_until(caller, session, until=session_needed_until(claim.lease_until_ms))
+            session = self.access.extend_until(
+                caller, session, until=session_needed_until(claim.lease_until_ms)
+            )
         except ThrottledError as error:
             raise OutcomeUnknownError from error
-        return check_writable(kept)
+        return check_writable(session)
 
     def _check(self, new: NewCall) -> None:
         check_call_id(new.tool_call_id)
@@ -126,24 +136,24 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
             author=author_of(caller),
         )
 
-    def _begun(self, claim: Claim, new: NewCall, *, home: str) -> Begun:
-        """The input is as given: it is the same."""
+    def _result(self, claim: Claim, new: NewCall, *, home: str) -> BeginResult:
+        """The result of a begin. The input equals the request's, so it is not loaded."""
         if not claim.is_settled:
-            return Begun(claim=CLAIMS.as_given(claim, input=new.input), record=None)
-        kept = RECORDS.as_given(kept_record(self.storage, claim), input=new.input)
-        (record,) = RECORDS.opened(self.payloads, [kept], home=home)
-        return Begun(claim=claim, record=record)
+            return BeginResult(claim=CLAIMS.with_given(claim, input=new.input), record=None)
+        stored = RECORDS.with_given(read_settled_record(self.storage, claim), input=new.input)
+        (record,) = RECORDS.load(self.payloads, [stored], home=home)
+        return BeginResult(claim=claim, record=record)
 
     def heartbeat(
         self, caller: Caller, session_id: str, tool_call_id: str, *, fence: int, lease_seconds: int
     ) -> Claim:
-        """The claim, without its input, with a lease of ``lease_seconds`` from now; one that is longer stays.
+        """Extend the lease to ``lease_seconds`` from now; a longer one is kept. The claim has no input.
 
-        Also while the session is closing, or closed.
+        This works while the session is closing or closed, too.
 
         Raises:
             FencedError: another attempt has taken over, or the call is settled.
-            NotFoundError: no such call.
+            NotFoundError: there is no such call.
             InvalidRequestError, MisdirectedError, SessionNotFoundError
         """
         check_call_id(tool_call_id)
@@ -151,29 +161,19 @@ class RunningCalls(Struct, frozen=True, kw_only=True):
         snapshot = self.storage.read_call(check_session_id(session_id), tool_call_id)
         session = self.access.authorize_at_home(caller, snapshot.session)
         now_ms = self.clock.now_ms()
-        # A closed session's end is fixed.
+        # The expiration of a closed session is fixed.
         ends = session.ttl if session.status is Status.CLOSED else session.max_expires_at
         until = lease_until(now_ms, lease_seconds=lease_seconds, max_expires_at=ends)
         author = author_of(caller)
 
-        def judge(held: Claim | None) -> Step[Claim]:
+        def judge(stored: Claim | None) -> Step[Claim]:
             ttl = claim_ttl(lease_until_ms=until)
-            return extended(held, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
+            return extended(stored, fence=fence, lease_until_ms=until, ttl=ttl, author=author, now_ms=now_ms)
 
         first = judge(snapshot.claim)
-        kept = self.access.extend_until(
+        session = self.access.extend_until(
             caller, session, until=session_needed_until(first.claim.lease_until_ms)
         )
-        claim = stepped(judge, self.storage.put, snapshot.claim).claim
-        self.access.slide_quietly(caller, kept)
+        claim = apply_step(judge, self.storage.put, snapshot.claim).claim
+        self.access.slide_quietly(caller, session)
         return replace(claim, input=None)
-
-
-def call_hash(tool_name: str, value: JsonValue) -> str:
-    """What a call id is used for: with another tool, or another input, it is another call."""
-    return digest([tool_name, value])
-
-
-def check_call_id(tool_call_id: str) -> None:
-    """Raises InvalidRequestError."""
-    check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)

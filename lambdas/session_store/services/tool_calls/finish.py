@@ -1,4 +1,4 @@
-"""Tool calls that end: with an outcome, or by somebody who found out what it was."""
+"""Tool calls that end: finished by their attempt, or reconciled after its lease expired."""
 
 from collections.abc import Sequence
 
@@ -19,31 +19,31 @@ from session_store.errors import (
 )
 from session_store.ports import Clock, ToolCallStorage
 from session_store.services.access import SessionAccess
-from session_store.services.claim_attempts import MEETINGS
+from session_store.services.claim_stepping import MAX_CONFLICT_ATTEMPTS
 from session_store.services.payload_parts import CLAIMS, RECORDS
-from session_store.services.tool_calls.replay import kept_record
+from session_store.services.tool_calls.replay import read_settled_record
 from session_store.services.tool_calls.requests import (
     NO_CHANGE,
-    CallEnd,
-    Ending,
-    Outcome,
+    CallOutcome,
+    FinishOperation,
+    FinishRequest,
     SessionChange,
-    check_end,
+    check_finish,
 )
-from session_store.services.tool_calls.transaction import Settling
+from session_store.services.tool_calls.transaction import CallTransactionBuilder
 
 
-class Finished(Struct, frozen=True, kw_only=True):
-    """``record`` is None where the call may be tried again, ``session`` where it is gone.
+class FinishResult(Struct, frozen=True, kw_only=True):
+    """``record`` is None where the call may be begun again, ``session`` where it has ended.
 
-    ``done``: by this request. ``tasks``: ids of those that were created with it. ``appended``: how many
-    messages are new by this request.
+    ``tasks``: ids of the tasks that were created with the outcome. ``appended``: how many messages this
+    request added.
     """
 
     claim: Claim
     record: ToolCallRecord | None
     session: Session | None
-    done: bool
+    replayed: bool
     tasks: Sequence[str] = ()
     appended: int = 0
 
@@ -51,34 +51,37 @@ class Finished(Struct, frozen=True, kw_only=True):
 class FinishedCalls(Struct, frozen=True, kw_only=True):
     storage: ToolCallStorage
     access: SessionAccess
-    settling: Settling
+    transactions: CallTransactionBuilder
     clock: Clock
 
-    def complete(
+    def finish(
         self,
         caller: Caller,
         session_id: str,
         tool_call_id: str,
         *,
         fence: int,
-        outcome: Outcome,
+        outcome: CallOutcome,
         change: SessionChange = NO_CHANGE,
-    ) -> Finished:
-        """Claim, record, audit event and what the call changes in its session, in one transaction.
+    ) -> FinishResult:
+        """Settle the call with its outcome, completed or failed.
 
-        The same again is success whatever the session is by then. A call that changes nothing
-        in its session may also end while that is closing, or closed.
+        One transaction writes claim, record, audit event and what the call changes in its session. The same
+        request again is a replay and succeeds, whatever has become of the session. A call that changes
+        nothing in its session can also finish while the session is closing or closed.
 
         Raises:
             FencedError: another attempt has taken over.
             IdempotencyMismatchError: the call is settled with another outcome.
             UnexpectedVersionError, InvalidTransitionError, SessionClosedError, ContentConflictError:
-                nothing is done.
+                nothing was written.
             NotFoundError, SessionNotFoundError, MisdirectedError, InvalidRequestError, PayloadTooLargeError
         """
-        operation = Ending.COMPLETE if outcome.status is ClaimStatus.COMPLETED else Ending.FAIL
-        return self._ended(
-            CallEnd(
+        operation = (
+            FinishOperation.COMPLETE if outcome.status is ClaimStatus.COMPLETED else FinishOperation.FAIL
+        )
+        return self._settle(
+            FinishRequest(
                 caller=caller,
                 session_id=session_id,
                 tool_call_id=tool_call_id,
@@ -95,90 +98,102 @@ class FinishedCalls(Struct, frozen=True, kw_only=True):
         session_id: str,
         tool_call_id: str,
         *,
-        outcome: Outcome | None,
+        outcome: CallOutcome | None,
         fence: int | None = None,
-    ) -> Finished:
-        """Settle a call that nobody holds any more, or (``outcome`` None) let it be tried again.
+    ) -> FinishResult:
+        """Settle a call whose lease has expired, or (``outcome`` None) allow another attempt.
 
-        ``fence``: of the attempt that was looked into; without it, whichever is there.
+        ``fence``: of the attempt that was investigated; None for the current one.
 
         Raises:
-            InProgressError: its lease is running.
-            FencedError: another attempt has come since.
-            IdempotencyMismatchError: it is settled, and not so.
+            InProgressError: the lease is running.
+            FencedError: another attempt has begun since.
+            IdempotencyMismatchError: the call is settled with another outcome.
             NotFoundError, SessionNotFoundError, MisdirectedError, InvalidRequestError, PayloadTooLargeError
         """
-        return self._ended(
-            CallEnd(
+        return self._settle(
+            FinishRequest(
                 caller=caller,
                 session_id=session_id,
                 tool_call_id=tool_call_id,
-                operation=Ending.RECONCILE,
+                operation=FinishOperation.RECONCILE,
                 outcome=outcome,
                 fence=fence,
             )
         )
 
-    def _ended(self, end: CallEnd) -> Finished:
-        """Judge what is there, and write; where it was not what it was taken for, once more."""
-        check_end(end, self.settling.context)
-        for meeting in range(MEETINGS):
-            snapshot = self.storage.read_call(end.session_id, end.tool_call_id, message_ids=end.message_ids)
+    def _settle(self, request: FinishRequest) -> FinishResult:
+        """Judge what is stored and write; after a conflict, judge again."""
+        check_finish(request, self.transactions.context)
+        for retry in range(MAX_CONFLICT_ATTEMPTS):
+            snapshot = self.storage.read_call(
+                request.session_id, request.tool_call_id, message_ids=request.message_ids
+            )
             claim = snapshot.claim
-            if claim is not None and end.is_repeated(claim):
-                return self._replayed(end, claim, snapshot.session)
-            session = self.access.authorize_at_home(end.caller, snapshot.session)
+            if claim is not None and request.is_repeated(claim):
+                return self._replayed(request, claim, snapshot.session)
+            session = self.access.authorize_at_home(request.caller, snapshot.session)
             now_ms = self.clock.now_ms()
-            step = end.step(claim, now_ms=now_ms)
-            (whole,) = CLAIMS.opened(self.settling.payloads, [step.claim], home=session.home_region)
+            step = request.step(claim, now_ms=now_ms)
+            (whole,) = CLAIMS.load(self.transactions.payloads, [step.claim], home=session.home_region)
             if step.guard is None:
-                return Finished(claim=whole, record=None, session=session, done=False)
+                return FinishResult(claim=whole, record=None, session=session, replayed=True)
             try:
-                settlement = self.settling.settlement(
-                    end, snapshot, session, step, now_ms=now_ms, again=meeting > 0
+                settlement = self.transactions.build(
+                    request, snapshot, session, step, now_ms=now_ms, resent=retry > 0
                 )
                 if self.storage.settle(settlement):
-                    return self._done(end, settlement, session, whole)
+                    return self._settled(request, settlement, session, whole)
             except VersionConflictError as error:
                 raise UnexpectedVersionError(current_version=error.current_version) from error
         raise ThrottledError
 
-    def _replayed(self, end: CallEnd, claim: Claim, there: Session | None) -> Finished:
-        """However the session is: what was done before stands."""
-        record = self._as_sent(end, kept_record(self.storage, claim))
-        home = self.settling.payloads.region if there is None else there.home_region
-        (whole,) = RECORDS.opened(self.settling.payloads, [record], home=home)
+    def _replayed(self, request: FinishRequest, claim: Claim, stored: Session | None) -> FinishResult:
+        """The result of the first request; the session may have ended since."""
+        record = self._as_sent(request, read_settled_record(self.storage, claim))
+        home = self.transactions.payloads.home.region if stored is None else stored.home_region
+        (whole,) = RECORDS.load(self.transactions.payloads, [record], home=home)
         try:
-            session = self.access.slide_quietly(end.caller, self.access.authorize_at_home(end.caller, there))
+            session = self.access.authorize_at_home(request.caller, stored)
+            session = self.access.slide_quietly(request.caller, session)
         except SessionNotFoundError:
             session = None
-        tasks = end.task_ids(claim)
-        return Finished(claim=claim, record=whole, session=session, done=False, tasks=tasks)
+        tasks = request.task_ids(claim)
+        return FinishResult(claim=claim, record=whole, session=session, replayed=True, tasks=tasks)
 
-    def _done(self, end: CallEnd, settlement: Settlement, session: Session, whole: Claim) -> Finished:
-        after = session if settlement.write is None else self._after_commit(end)
+    def _settled(
+        self, request: FinishRequest, settlement: Settlement, session: Session, whole: Claim
+    ) -> FinishResult:
+        after = session if settlement.write is None else self._load_committed(request)
         if after is not None:
-            after = self.access.slide_quietly(end.caller, after)
-        kept = settlement.record
-        record = None if kept is None else RECORDS.as_given(self._as_sent(end, kept), input=whole.input)
+            after = self.access.slide_quietly(request.caller, after)
+        record = settlement.record
+        if record is not None:
+            record = RECORDS.with_given(self._as_sent(request, record), input=whole.input)
         claim = replace(settlement.claim, input=whole.input)
-        return Finished(
+        return FinishResult(
             claim=claim,
             record=record,
             session=after,
-            done=True,
-            tasks=end.task_ids(claim),
+            replayed=False,
+            tasks=request.task_ids(claim),
             appended=len(settlement.messages),
         )
 
-    def _as_sent(self, end: CallEnd, record: ToolCallRecord) -> ToolCallRecord:
-        sent = end.outcome
-        return record if sent is None else RECORDS.as_given(record, output=sent.output, error=sent.error)
+    @staticmethod
+    def _as_sent(request: FinishRequest, record: ToolCallRecord) -> ToolCallRecord:
+        """The record with the output and error of the request, which need not be loaded."""
+        sent = request.outcome
+        return record if sent is None else RECORDS.with_given(record, output=sent.output, error=sent.error)
 
-    def _after_commit(self, end: CallEnd) -> Session | None:
-        """A transaction returns no values. What cannot be read now has been written all the same."""
+    def _load_committed(self, request: FinishRequest) -> Session | None:
+        """Read the session after its change, since a transaction returns no values. None if it has ended.
+
+        Raises:
+            OutcomeUnknownError: it could not be read, but was written.
+        """
         try:
-            return self.access.load(end.caller, end.session_id)
+            return self.access.load(request.caller, request.session_id)
         except SessionNotFoundError:
             return None
         except ThrottledError as error:

@@ -1,4 +1,4 @@
-"""Tool calls that have been run, and the history they make."""
+"""Tool calls that were run elsewhere, recorded whole: begin and completion in one transaction."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -7,18 +7,17 @@ from session_store.domain.audit_event import AuditEvent
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus, claim_ttl
 from session_store.domain.claim_steps import begun
-from session_store.domain.identifiers import check_identifier, check_session_id
-from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.fingerprints import fingerprint, present_members
+from session_store.domain.identifiers import check_identifier
+from session_store.domain.json_values import JsonValue
 from session_store.domain.message import CLOCK_TOLERANCE_MS
-from session_store.domain.page import Page, PageRequest, RecordPosition
 from session_store.domain.session import Author, Session, author_of
 from session_store.domain.settlement import Settlement
-from session_store.domain.times import is_expired, iso
-from session_store.domain.tool_call import Claim, ToolCallRecord
+from session_store.domain.times import iso
+from session_store.domain.tool_call import Claim, ToolCallRecord, call_hash, check_call_id
 from session_store.errors import (
     IdempotencyMismatchError,
     InvalidRequestError,
-    NotFoundError,
     SessionClosedError,
     SessionNotFoundError,
     ThrottledError,
@@ -27,15 +26,14 @@ from session_store.ports import Clock, ToolCallStorage
 from session_store.schema import session_pk
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
-from session_store.services.claim_attempts import MEETINGS
-from session_store.services.payload_parts import CLAIMS, RECORDS
+from session_store.services.claim_stepping import MAX_CONFLICT_ATTEMPTS
+from session_store.services.payload_parts import RECORDS
 from session_store.services.payloads import Payloads
-from session_store.services.tool_calls.begin import call_hash, check_call_id
-from session_store.services.tool_calls.replay import check_input, kept_record, settled_before
+from session_store.services.tool_calls.replay import check_input, read_settled_claim, read_settled_record
 
 
-class FinishedCall(Struct, frozen=True, kw_only=True):
-    """A call that its caller has run. ``started_at`` in milliseconds; it failed if ``error`` is not None."""
+class RecordedCall(Struct, frozen=True, kw_only=True):
+    """A call that has been run. ``started_at`` in milliseconds. It failed if ``error`` is not None."""
 
     tool_call_id: str
     tool_name: str
@@ -52,33 +50,41 @@ class FinishedCall(Struct, frozen=True, kw_only=True):
     @property
     def outcome_hash(self) -> str:
         started = None if self.started_at is None else iso(self.started_at)
-        return digest([self.output, self.error, self.duration_ms, started])
+        return fingerprint(
+            "recorded-outcome",
+            present_members(
+                {"durationMs": self.duration_ms},
+                {
+                    "output": (self.output, None),
+                    "error": (self.error, None),
+                    "startedAt": (started, None),
+                },
+            ),
+        )
 
     def check_repeats(self, claim: Claim) -> None:
-        """As ``AskedCall.check_repeats``: of the same input and outcome."""
+        """As ``CallRequest.check_repeats``: same input and same outcome."""
         check_input(claim, input_hash=self.input_hash)
         if claim.outcome_hash != self.outcome_hash:
             raise IdempotencyMismatchError("The call id was used before with another outcome.")
 
 
-class Recorded(Struct, frozen=True, kw_only=True):
-    """``created`` is False for a replay."""
-
+class RecordResult(Struct, frozen=True, kw_only=True):
     record: ToolCallRecord
-    created: bool
+    replayed: bool
 
 
-class ToolCalls(Struct, frozen=True, kw_only=True):
+class RecordedCalls(Struct, frozen=True, kw_only=True):
     storage: ToolCallStorage
     access: SessionAccess
     payloads: Payloads
     clock: Clock
     events: AuditEvents
 
-    def record(self, caller: Caller, session_id: str, call: FinishedCall) -> Recorded:
-        """Claim, record and audit event of a finished call in one transaction, once per call id.
+    def record(self, caller: Caller, session_id: str, call: RecordedCall) -> RecordResult:
+        """Write claim, record and audit event of a finished call in one transaction, once per call id.
 
-        The same call again is a success, also after the session was closed or expired.
+        The same call again is a replay and succeeds, even after the session was closed or has expired.
 
         Raises:
             IdempotencyMismatchError: the id was used with another input or outcome.
@@ -88,87 +94,47 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         try:
             session = self.access.load_writable(caller, session_id)
         except (SessionClosedError, SessionNotFoundError) as error:
-            claim = settled_before(self.storage, caller, session_id, call, ended=error)
+            claim = read_settled_claim(self.storage, caller, session_id, call, ended=error)
             return self._replayed(claim, call)
         now_ms = self.clock.now_ms()
         _check_start(call, now_ms)
         event = self.events.of(caller, "ToolCallRecorded", pk=session_pk(session_id), at=now_ms)
-        claim, record = _settled(session, call, author_of(caller), now_ms, event.operation_id)
-        (record,) = RECORDS.stored(self.payloads, [record])
-        recorded = self._written(claim, record, event, call, now_ms)
+        claim, record = _build(session, call, author_of(caller), now_ms, event.operation_id)
+        (record,) = RECORDS.store(self.payloads, [record])
+        result = self._settle(claim, record, event, call, now_ms)
         self.access.slide_quietly(caller, session)
-        return recorded
+        return result
 
-    def _written(
-        self, claim: Claim, record: ToolCallRecord, event: AuditEvent, call: FinishedCall, now_ms: int
-    ) -> Recorded:
-        """Begin and completion in one transaction, over what turns out to be there."""
-        held: Claim | None = None
-        for _ in range(MEETINGS):
-            step = begun(claim, held, now_ms=now_ms)
+    def _settle(
+        self, claim: Claim, record: ToolCallRecord, event: AuditEvent, call: RecordedCall, now_ms: int
+    ) -> RecordResult:
+        """Begin and complete in one transaction; after a conflict, again over the stored claim."""
+        stored: Claim | None = None
+        for _ in range(MAX_CONFLICT_ATTEMPTS):
+            step = begun(claim, stored, now_ms=now_ms)
             if step.guard is None:
                 call.check_repeats(step.claim)
                 return self._replayed(step.claim, call)
             started_at = step.claim.started_at
-            kept = replace(
+            settled_record = replace(
                 record,
                 started_at=started_at,
                 completed_at=max(started_at, record.completed_at),
                 fence=step.claim.fence,
             )
-            token = event.operation_id if held is None else self.events.ids.operation_id()
-            settlement = Settlement(claim=step.claim, guard=step.guard, record=kept, event=event, token=token)
+            token = event.operation_id if stored is None else self.events.ids.operation_id()
+            settlement = Settlement(
+                claim=step.claim, guard=step.guard, record=settled_record, event=event, token=token
+            )
             if self.storage.settle(settlement):
-                return Recorded(record=_as_given(kept, call), created=True)
-            held = self.storage.read_call(claim.session_id, claim.tool_call_id).claim
+                return RecordResult(record=_as_sent(settled_record, call), replayed=False)
+            stored = self.storage.read_call(claim.session_id, claim.tool_call_id).claim
         raise ThrottledError
 
-    def _replayed(self, claim: Claim, call: FinishedCall) -> Recorded:
-        return Recorded(record=_as_given(kept_record(self.storage, claim), call), created=False)
+    def _replayed(self, claim: Claim, call: RecordedCall) -> RecordResult:
+        return RecordResult(record=_as_sent(read_settled_record(self.storage, claim), call), replayed=True)
 
-    def get(
-        self, caller: Caller, session_id: str, tool_call_id: str, *, min_version: int = 0
-    ) -> Claim | ToolCallRecord:
-        """One call: its record, or the claim of one that is not settled.
-
-        Raises:
-            NotFoundError: no such call in this session.
-            MisdirectedError, SessionNotFoundError
-        """
-        check_call_id(tool_call_id)
-        snapshot = self.storage.read_call(check_session_id(session_id), tool_call_id)
-        session = self.access.authorize(caller, snapshot.session, min_version=min_version)
-        claim = snapshot.claim
-        if claim is None or is_expired(claim.ttl, self.clock.now_ms()):
-            raise NotFoundError("There is no such tool call.")
-        whole = self._whole(claim, home=session.home_region)
-        self.access.slide_quietly(caller, session)
-        return whole
-
-    def _whole(self, claim: Claim, *, home: str) -> Claim | ToolCallRecord:
-        if not claim.is_settled:
-            return CLAIMS.opened(self.payloads, [claim], home=home)[0]
-        return RECORDS.opened(self.payloads, [kept_record(self.storage, claim)], home=home)[0]
-
-    def history(
-        self,
-        caller: Caller,
-        session_id: str,
-        page: PageRequest[RecordPosition],
-        *,
-        min_version: int = 0,
-    ) -> tuple[Session, Page[ToolCallRecord, RecordPosition]]:
-        """The session and a page of its finished calls, in time order.
-
-        Raises:
-            MisdirectedError, SessionNotFoundError
-        """
-        session = self.access.load(caller, session_id, min_version=min_version)
-        found = self.storage.page(session_id, page)
-        items = RECORDS.opened(self.payloads, found.items, home=session.home_region)
-        return self.access.slide_quietly(caller, session), replace(found, items=items)
-
-    def _check(self, call: FinishedCall) -> None:
+    def _check(self, call: RecordedCall) -> None:
         check_call_id(call.tool_call_id)
         check_identifier(call.tool_name, path="$.toolName")
         size = sum(self.payloads.check(getattr(call, part), path=f"$.{part}") for part in RECORDS.names)
@@ -177,8 +143,8 @@ class ToolCalls(Struct, frozen=True, kw_only=True):
         self.payloads.check_size(size, path="$")
 
 
-def _settled(
-    session: Session, call: FinishedCall, author: Author, now_ms: int, attempt_id: str
+def _build(
+    session: Session, call: RecordedCall, author: Author, now_ms: int, attempt_id: str
 ) -> tuple[Claim, ToolCallRecord]:
     started_at = now_ms - call.duration_ms if call.started_at is None else call.started_at
     status = ClaimStatus.COMPLETED if call.error is None else ClaimStatus.FAILED
@@ -216,13 +182,17 @@ def _settled(
     return claim, record
 
 
-def _check_start(call: FinishedCall, now_ms: int) -> None:
-    """A time far ahead would stand at the end of the history for ever; none before 1970 can be told."""
+def _check_start(call: RecordedCall, now_ms: int) -> None:
+    """Check the start: one far in the future would stay at the end of the history.
+
+    Raises:
+        InvalidRequestError: before 1970, or more than the clock tolerance ahead.
+    """
     if call.started_at is not None and not 0 <= call.started_at <= now_ms + CLOCK_TOLERANCE_MS:
         detail = f"Must lie between 1970 and {CLOCK_TOLERANCE_MS // 1000} s from now"
         raise InvalidRequestError(detail, path="$.startedAt")
 
 
-def _as_given(record: ToolCallRecord, call: FinishedCall) -> ToolCallRecord:
-    """A replay has what was given again: what its item refers to need not be asked for."""
-    return RECORDS.as_given(record, input=call.input, output=call.output, error=call.error)
+def _as_sent(record: ToolCallRecord, call: RecordedCall) -> ToolCallRecord:
+    """The record with the payloads of the request, which need not be loaded."""
+    return RECORDS.with_given(record, input=call.input, output=call.output, error=call.error)

@@ -1,4 +1,4 @@
-"""Tool calls that are settled: what they answer, also when their session has ended."""
+"""Replays of settled tool calls, which are answered even after their session has ended."""
 
 from typing import Protocol
 
@@ -15,14 +15,14 @@ from session_store.errors import (
 from session_store.ports import ToolCallStorage
 
 
-class AskedCall(Protocol):
-    """A call as a request has it."""
+class CallRequest(Protocol):
+    """A request about one call."""
 
     @property
     def tool_call_id(self) -> str: ...
 
     def check_repeats(self, claim: Claim) -> None:
-        """Pass where the claim is of this very call.
+        """Check that the claim is that of the same call.
 
         Raises:
             IdempotencyMismatchError, InProgressError
@@ -30,21 +30,21 @@ class AskedCall(Protocol):
         ...
 
 
-def settled_before(
+def read_settled_claim(
     storage: ToolCallStorage,
     caller: Caller,
     session_id: str,
-    call: AskedCall,
+    call: CallRequest,
     *,
     ended: SessionClosedError | SessionNotFoundError,
 ) -> Claim:
-    """The claim of a call that was settled before its session ended: it is its answer until it is reaped.
+    """Read the claim of a call that was settled before its session ended; it answers replays until expired.
 
-    Whatever else is asked of a session that is gone, the call is as absent as that.
+    With the session gone, any other request gets the same answer as for an unknown session.
 
     Raises:
-        IdempotencyMismatchError: the session is there, and its call is another.
-        SessionClosedError, SessionNotFoundError: ``ended``: there is none that the caller may be told of.
+        IdempotencyMismatchError: the session exists, and the call id was used for another call.
+        SessionClosedError, SessionNotFoundError: ``ended``, where the caller has no such settled call.
     """
     claim = storage.read_call(session_id, call.tool_call_id).claim
     if claim is None or claim.owner != owner_of(caller) or not claim.is_settled:
@@ -59,16 +59,22 @@ def settled_before(
 
 
 def check_input(claim: Claim, *, input_hash: str) -> None:
-    """Raises IdempotencyMismatchError, InProgressError."""
+    """Check that the claim is settled, and for the same tool and input.
+
+    Raises:
+        IdempotencyMismatchError, InProgressError
+    """
     mismatch = "The call id was used before with another tool or input."
     check_repeat(claim, input_hash=input_hash, mismatch=mismatch)
 
 
-def kept_record(storage: ToolCallStorage, claim: Claim) -> ToolCallRecord:
-    """Raises:
-    NotFoundError: it went with its session, and the claim is to go.
+def read_settled_record(storage: ToolCallStorage, claim: Claim) -> ToolCallRecord:
+    """Read the record of a settled call.
+
+    Raises:
+        NotFoundError: it was erased with its session, and the claim is about to be.
     """
     record = storage.read_record(claim)
     if record is None:
-        raise NotFoundError("The call is settled, but its record is gone.")
+        raise NotFoundError("The call is settled, but its record has been erased.")
     return record

@@ -1,4 +1,4 @@
-"""How a tool call ends, and what goes with that: as it is asked for."""
+"""Requests to finish or reconcile a tool call, and what they change in its session."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -9,28 +9,28 @@ from msgspec import Struct
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus, Step
 from session_store.domain.claim_steps import reconciled, repeats, settled
+from session_store.domain.fingerprints import Members, fingerprint, present_members
 from session_store.domain.identifiers import check_session_id
-from session_store.domain.json_values import JsonValue, digest
+from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author, Status, author_of, owner_of
 from session_store.domain.session_write import ADVANCE_STATE
 from session_store.domain.state_operations import StateOperations, check_operations
-from session_store.domain.tool_call import Claim
+from session_store.domain.tool_call import Claim, check_call_id
 from session_store.errors import InvalidRequestError
-from session_store.services.claim_attempts import check_outcome
+from session_store.services.claim_requests import check_outcome
 from session_store.services.context import Context, NewMessage
 from session_store.services.state_limits import check_size
 from session_store.services.tasks.new_tasks import NewTask, Origin, check_followers, follower_ids
-from session_store.services.tool_calls.begin import check_call_id
 
 
-class Ending(StrEnum):
+class FinishOperation(StrEnum):
     COMPLETE = "complete"
     FAIL = "fail"
     RECONCILE = "reconcile"
 
 
 class SessionChange(Struct, frozen=True, kw_only=True):
-    """What goes with a call's completion. ``expected_version``: at which version of the session alone."""
+    """What a call changes in its session. ``expected_version``: the only session version to change."""
 
     operations: StateOperations | None = None
     messages: Sequence[NewMessage] = ()
@@ -39,19 +39,26 @@ class SessionChange(Struct, frozen=True, kw_only=True):
     tasks: Sequence[NewTask] = ()
 
     @property
-    def fingerprint(self) -> JsonValue:
-        done = self.operations
-        state = None if done is None else [done.set, list(done.remove), done.increment, done.append]
-        messages = [[message.message_id, message.content] for message in self.messages]
-        tasks = [task.fingerprint for task in self.tasks]
-        return [state, messages, self.to, self.expected_version, tasks]
+    def members(self) -> Members:
+        """The change as a fingerprint covers it."""
+        state = None if self.operations is None else self.operations.members
+        return present_members(
+            {},
+            {
+                "state": (state, None),
+                "messages": ([message.members for message in self.messages], []),
+                "status": (self.to, None),
+                "expectedVersion": (self.expected_version, None),
+                "tasks": ([task.members for task in self.tasks], []),
+            },
+        )
 
 
 NO_CHANGE: Final = SessionChange()
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
-    """How a call ended. ``duration_ms`` None: as long as the attempt lasted."""
+class CallOutcome(Struct, frozen=True, kw_only=True):
+    """How a call ended. ``duration_ms`` None: the time since the attempt began."""
 
     status: ClaimStatus
     output: JsonValue = None
@@ -59,21 +66,32 @@ class Outcome(Struct, frozen=True, kw_only=True):
     duration_ms: int | None = None
 
     def hash_with(self, change: SessionChange) -> str:
-        """Of all that was sent but the fence."""
-        return digest([self.status, self.output, self.error, self.duration_ms, change.fingerprint])
+        """The fingerprint of the whole request except for the fence."""
+        return fingerprint(
+            "call-outcome",
+            present_members(
+                {"status": self.status},
+                {
+                    "output": (self.output, None),
+                    "error": (self.error, None),
+                    "durationMs": (self.duration_ms, None),
+                    "change": (change.members, {}),
+                },
+            ),
+        )
 
 
-class CallEnd(Struct, frozen=True, kw_only=True):
-    """What is asked for. ``outcome`` None: nobody knows it, and the call may be tried again.
+class FinishRequest(Struct, frozen=True, kw_only=True):
+    """``outcome`` None: the work was not done, and another attempt is allowed.
 
-    ``fence``: of the attempt that ends, or that was looked into; None for whichever there is.
+    ``fence``: of the attempt that finishes, or that was investigated; None for the current one.
     """
 
     caller: Caller
     session_id: str
     tool_call_id: str
-    operation: Ending
-    outcome: Outcome | None
+    operation: FinishOperation
+    outcome: CallOutcome | None
     change: SessionChange = NO_CHANGE
     fence: int | None = None
 
@@ -90,19 +108,24 @@ class CallEnd(Struct, frozen=True, kw_only=True):
         return [message.message_id for message in self.change.messages if message.message_id]
 
     def task_ids(self, claim: Claim) -> list[str]:
-        """Of the tasks that go with the call, as ``claim`` ends it."""
+        """Ids of the tasks that are created as ``claim`` is settled."""
         return follower_ids(len(self.change.tasks), task_origin(claim))
 
     def is_repeated(self, claim: Claim) -> bool:
-        """Whether the caller's own claim is settled with this very outcome."""
+        """Whether the claim is the caller's and settled with the same outcome."""
         mine = claim.owner == owner_of(self.caller)
         return mine and self.outcome is not None and repeats(claim, outcome_hash=self.outcome_hash)
 
-    def step(self, held: Claim | None, *, now_ms: int) -> Step[Claim]:
+    def step(self, stored: Claim | None, *, now_ms: int) -> Step[Claim]:
+        """Judge the stored claim.
+
+        Raises:
+            StoreError: as ``claim_steps.settled`` and ``claim_steps.reconciled``.
+        """
         status = None if self.outcome is None else self.outcome.status
-        if self.fence is None or status is None or self.operation is Ending.RECONCILE:
+        if self.fence is None or status is None or self.operation is FinishOperation.RECONCILE:
             return reconciled(
-                held,
+                stored,
                 status=status,
                 outcome_hash=self.outcome_hash,
                 author=self.author,
@@ -110,7 +133,7 @@ class CallEnd(Struct, frozen=True, kw_only=True):
                 fence=self.fence,
             )
         return settled(
-            held,
+            stored,
             fence=self.fence,
             status=status,
             outcome_hash=self.outcome_hash,
@@ -123,26 +146,26 @@ def task_origin(claim: Claim) -> Origin:
     return claim.session_id, "tool-call", claim.tool_call_id, claim.fence
 
 
-def check_end(end: CallEnd, context: Context) -> None:
-    """Judge what can be judged before anything is read.
+def check_finish(request: FinishRequest, context: Context) -> None:
+    """Check what can be checked before anything is read.
 
     Raises:
         InvalidRequestError, PayloadTooLargeError
-        ForbiddenError: an approval that nobody in particular asks for.
+        ForbiddenError: an approval without a named requester.
     """
-    check_session_id(end.session_id)
-    check_call_id(end.tool_call_id)
-    if end.outcome is not None:
-        check_outcome(end.outcome.status, output=end.outcome.output, error=end.outcome.error)
-        context.payloads.check(end.outcome.output, path="$.output")
-        context.payloads.check(end.outcome.error, path="$.error")
-    context.check(end.change.messages)
-    check_followers(end.caller, end.change.tasks, at="$.tasks")
-    for position, task in enumerate(end.change.tasks):
-        if task.session_id not in (None, end.session_id):
+    check_session_id(request.session_id)
+    check_call_id(request.tool_call_id)
+    if request.outcome is not None:
+        check_outcome(request.outcome.status, output=request.outcome.output, error=request.outcome.error)
+        context.payloads.check(request.outcome.output, path="$.output")
+        context.payloads.check(request.outcome.error, path="$.error")
+    context.check(request.change.messages)
+    check_followers(request.caller, request.change.tasks, at="$.tasks")
+    for position, task in enumerate(request.change.tasks):
+        if task.session_id not in (None, request.session_id):
             path = f"$.tasks[{position}].sessionId"
-            raise InvalidRequestError("A task that goes with a call is in its session", path=path)
-    done = end.change.operations
-    if done is not None:
-        check_size([done.set, done.remove, done.increment, done.append])
-        check_operations(done, at=ADVANCE_STATE)
+            raise InvalidRequestError("A task created with a call must be in its session", path=path)
+    operations = request.change.operations
+    if operations is not None:
+        check_size([operations.set, operations.remove, operations.increment, operations.append])
+        check_operations(operations, at=ADVANCE_STATE)

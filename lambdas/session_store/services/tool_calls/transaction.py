@@ -1,4 +1,4 @@
-"""The end of a tool call put together: all that its transaction writes."""
+"""The transaction that settles a tool call."""
 
 from typing import Final
 
@@ -23,17 +23,24 @@ from session_store.services.audit_events import AuditEvents
 from session_store.services.context import Context, check_times, refuse_conflicts
 from session_store.services.payload_parts import MESSAGES, RECORDS
 from session_store.services.payloads import Payloads
-from session_store.services.tasks.new_tasks import followers_of
-from session_store.services.tool_calls.requests import CallEnd, Ending, Outcome, task_origin
+from session_store.services.tasks.new_tasks import build_followers
+from session_store.services.tool_calls.requests import (
+    CallOutcome,
+    FinishOperation,
+    FinishRequest,
+    task_origin,
+)
 
 EVENTS: Final = {
-    Ending.COMPLETE: "ToolCallCompleted",
-    Ending.FAIL: "ToolCallFailed",
-    Ending.RECONCILE: "ToolCallReconciled",
+    FinishOperation.COMPLETE: "ToolCallCompleted",
+    FinishOperation.FAIL: "ToolCallFailed",
+    FinishOperation.RECONCILE: "ToolCallReconciled",
 }
 
 
-class Settling(Struct, frozen=True, kw_only=True):
+class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
+    """Builds the ``Settlement`` that a finish or a reconciliation writes."""
+
     context: Context
     events: AuditEvents
     region: str
@@ -42,37 +49,40 @@ class Settling(Struct, frozen=True, kw_only=True):
     def payloads(self) -> Payloads:
         return self.context.payloads
 
-    def settlement(
+    def build(
         self,
-        end: CallEnd,
+        request: FinishRequest,
         snapshot: CallSnapshot,
         session: Session,
         step: Step[Claim],
         *,
         now_ms: int,
-        again: bool = False,
+        resent: bool = False,
     ) -> Settlement:
-        """What ``end`` writes on what was seen; ``step`` is the claim's, and has something to write.
+        """Build the transaction for what was read. ``step``: the claim's, which is not a replay.
 
-        ``again``: another transaction was sent for this end, whose token may be taken for ten minutes.
+        ``resent``: a transaction was sent for this request before, and its token may be in use for ten
+        minutes.
 
         Raises:
-            StoreError: the session, as it was read, does not take what goes with the call.
+            StoreError: the session, as it was read, does not admit the change.
         """
-        held, guard = _of_step(snapshot, step)
-        messages = self._messages(end, snapshot, session, now_ms)
-        own = settlement_token(held, fence=held.fence, operation=end.operation, outcome_hash=end.outcome_hash)
-        token = self.events.ids.operation_id() if again else own
+        held, guard = _claim_and_guard(snapshot, step)
+        messages = self._new_messages(request, snapshot, session, now_ms)
+        derived = settlement_token(
+            held, fence=held.fence, operation=request.operation, outcome_hash=request.outcome_hash
+        )
+        token = self.events.ids.operation_id() if resent else derived
         pk = session_pk(session.session_id)
-        event = self.events.of(end.caller, EVENTS[end.operation], pk=pk, at=now_ms)
+        event = self.events.of(request.caller, EVENTS[request.operation], pk=pk, at=now_ms)
         facts = {"toolCallId": held.tool_call_id, "fence": held.fence, "status": step.claim.status}
         is_open = not step.claim.is_settled
-        outcome = end.outcome
-        record = None if outcome is None else self._record(end, outcome, held, step.claim, now_ms)
-        write = self._write(end, session, token, now_ms)
-        condition = self._condition(end, session, now_ms) if write is None else None
+        outcome = request.outcome
+        record = None if outcome is None else self._record(request, outcome, held, step.claim, now_ms)
+        write = self._session_write(request, session, token, now_ms)
+        condition = self._session_condition(request, session, now_ms) if write is None else None
         if record is not None:
-            (record,) = RECORDS.stored(self.payloads, [replace(record, ttl=session.max_expires_at)])
+            (record,) = RECORDS.store(self.payloads, [replace(record, ttl=session.max_expires_at)])
         return Settlement(
             claim=step.claim if is_open else replace(step.claim, input=None),
             guard=guard,
@@ -81,10 +91,10 @@ class Settling(Struct, frozen=True, kw_only=True):
             token=token,
             write=write,
             condition=condition,
-            messages=MESSAGES.stored(self.payloads, messages),
-            tasks=followers_of(
-                end.caller,
-                end.change.tasks,
+            messages=MESSAGES.store(self.payloads, messages),
+            tasks=build_followers(
+                request.caller,
+                request.change.tasks,
                 origin=task_origin(held),
                 session_id=session.session_id,
                 region=self.region,
@@ -92,19 +102,31 @@ class Settling(Struct, frozen=True, kw_only=True):
             ),
         )
 
-    def _messages(self, end: CallEnd, snapshot: CallSnapshot, session: Session, now_ms: int) -> list[Message]:
-        """Those that are not there yet, with the same content."""
-        given = end.change.messages
-        if not given:
-            return []
-        built = self.context.built(end.caller, check_writable(session), given, now_ms=now_ms)
-        refuse_conflicts(built, snapshot.messages)
-        check_times(built, given, snapshot.messages, now_ms=now_ms)
-        return [message for message in built if message.message_id not in snapshot.messages]
+    def _new_messages(
+        self, request: FinishRequest, snapshot: CallSnapshot, session: Session, now_ms: int
+    ) -> list[Message]:
+        """The messages of the request that do not exist yet.
 
-    def _write(self, end: CallEnd, session: Session, token: str, now_ms: int) -> SessionWrite | None:
-        """None where the session stays as it is."""
-        change = end.change
+        Raises:
+            ContentConflictError, InvalidRequestError, SessionClosedError
+        """
+        requested = request.change.messages
+        if not requested:
+            return []
+        messages = self.context.build(request.caller, check_writable(session), requested, now_ms=now_ms)
+        refuse_conflicts(messages, snapshot.messages)
+        check_times(messages, requested, snapshot.messages, now_ms=now_ms)
+        return [message for message in messages if message.message_id not in snapshot.messages]
+
+    def _session_write(
+        self, request: FinishRequest, session: Session, token: str, now_ms: int
+    ) -> SessionWrite | None:
+        """The change of the session; None where there is none.
+
+        Raises:
+            StoreError: the session, as it was read, does not admit it.
+        """
+        change = request.change
         to = None if change.to == session.status else change.to
         if change.operations is None and to is None:
             return None
@@ -125,19 +147,23 @@ class Settling(Struct, frozen=True, kw_only=True):
             guard=guard,
             change=advance,
             operation_id=token,
-            author=author_of(end.caller),
+            author=author_of(request.caller),
         )
 
-    def _condition(self, end: CallEnd, session: Session, now_ms: int) -> Guard | None:
-        """Of a session that stays as it is, at the version that is expected of it."""
-        if end.change.expected_version is None:
+    def _session_condition(self, request: FinishRequest, session: Session, now_ms: int) -> Guard | None:
+        """The condition on a session that does not change, where a version of it is expected.
+
+        Raises:
+            StoreError: the session, as it was read, does not meet it.
+        """
+        if request.change.expected_version is None:
             return None
         guard = Guard(
             now_ms=now_ms,
             owner=session.owner,
             region=self.region,
-            statuses=WRITABLE if end.change.messages else ANY_STATUS,
-            version=end.change.expected_version,
+            statuses=WRITABLE if request.change.messages else ANY_STATUS,
+            version=request.change.expected_version,
         )
         error = violation(session, guard)
         if error is not None:
@@ -145,17 +171,18 @@ class Settling(Struct, frozen=True, kw_only=True):
         return guard
 
     def _record(
-        self, end: CallEnd, outcome: Outcome, held: Claim, after: Claim, now_ms: int
+        self, request: FinishRequest, outcome: CallOutcome, held: Claim, after: Claim, now_ms: int
     ) -> ToolCallRecord:
-        """Of the time when the first attempt began, so that a retry makes the same key.
+        """Build the record. Its key has the first attempt's start, so that all attempts write the same one.
 
-        When this attempt began, its fence tells; one that nobody holds any more ended with its lease at the
-        latest.
+        The fence is the time when this attempt began. A reconciled attempt lasted until its lease expired,
+        at most.
         """
         size = sum(map(payload_size, (held.input, outcome.output, outcome.error)))
         self.payloads.check_size(size, path="$")
-        forsaken = end.operation is Ending.RECONCILE
-        lasted = max(0, (min(now_ms, held.lease_until_ms) if forsaken else now_ms) - held.fence)
+        reconciled = request.operation is FinishOperation.RECONCILE
+        ended_at = min(now_ms, held.lease_until_ms) if reconciled else now_ms
+        duration_ms = max(0, ended_at - held.fence)
         return ToolCallRecord(
             session_id=held.session_id,
             tool_call_id=held.tool_call_id,
@@ -166,15 +193,15 @@ class Settling(Struct, frozen=True, kw_only=True):
             error=outcome.error,
             started_at=held.started_at,
             completed_at=max(now_ms, held.started_at),
-            duration_ms=lasted if outcome.duration_ms is None else outcome.duration_ms,
+            duration_ms=duration_ms if outcome.duration_ms is None else outcome.duration_ms,
             fence=after.fence,
             ttl=after.ttl,
             author=after.author,
         )
 
 
-def _of_step(snapshot: CallSnapshot, step: Step[Claim]) -> tuple[Claim, ClaimGuard]:
+def _claim_and_guard(snapshot: CallSnapshot, step: Step[Claim]) -> tuple[Claim, ClaimGuard]:
     if snapshot.claim is None or step.guard is None:
-        message = "a step without a claim to write"
+        message = "a step that writes no claim"
         raise AssertionError(message)
     return snapshot.claim, step.guard

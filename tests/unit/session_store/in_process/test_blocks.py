@@ -1,4 +1,4 @@
-"""Blocks of work that is done once, of both kinds, called and awaited."""
+"""Blocks that do work once: tool calls and free claims, blocking and awaited."""
 
 import asyncio
 import threading
@@ -23,11 +23,11 @@ LEASE_AND_MARGIN = 64
 
 
 class DeclinedError(Exception):
-    """The tool's own word that nothing was done."""
+    """The tool says that nothing was done."""
 
 
 class DeadError(BaseException):
-    """Nobody catches it: a signal, a cancellation, the end of the process."""
+    """Not caught by the block: a signal, a cancellation, the end of the process."""
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_work_that_was_done_before_gives_its_output_and_renews_nothing(work: Onc
     assert again.downstream_token == first.downstream_token
 
 
-def test_whoever_does_the_work_has_a_renewed_lease_until_the_block_ends(work: Once) -> None:
+def test_the_lease_is_renewed_until_the_block_ends(work: Once) -> None:
     async def body(work: Any) -> None:
         assert renewing() == 1
         await given(work.complete(1))
@@ -126,7 +126,7 @@ def test_an_outcome_that_is_not_there_cannot_be_asked_for(work: Once) -> None:
 
 
 @pytest.mark.parametrize("error", [DeclinedError("card 4111"), DeadError(), KeyboardInterrupt()])
-def test_after_an_exception_nobody_knows(work: Once, world: World, error: BaseException) -> None:
+def test_after_an_exception_the_outcome_is_unknown(work: Once, world: World, error: BaseException) -> None:
     with pytest.raises(type(error)) as raised:
         work.run(raising(error))
     assert raised.value is error
@@ -205,7 +205,7 @@ def test_the_same_outcome_again_is_a_success_and_another_is_none(work: Once) -> 
     assert work.run(body).output == 1
 
 
-def test_work_that_somebody_does_is_in_progress_and_tells_until_when(work: Once) -> None:
+def test_work_held_by_another_attempt_is_in_progress_until_a_stated_time(work: Once) -> None:
     async def body(_: Any) -> None:
         with pytest.raises(InProgressError) as raised, other.block():
             pass
@@ -239,7 +239,7 @@ def test_a_lease_is_renewed_at_a_third_of_it_and_only_for_so_long(work: Once, wo
     work.run(body, lease_seconds=30, renew_for=15)
 
 
-def test_whoever_was_followed_by_another_is_told_so_and_changes_nothing(work: Once, world: World) -> None:
+def test_a_stale_holder_is_fenced_and_changes_nothing(work: Once, world: World) -> None:
     async def body(zombie: Any) -> None:
         world.clock.pass_(LEASE_AND_MARGIN)
         with heir.block(retry_safe=True) as newer:
@@ -259,7 +259,7 @@ def test_whoever_was_followed_by_another_is_told_so_and_changes_nothing(work: On
     assert work.run(must_be_finished).output == "of the heir"
 
 
-def test_whoever_was_late_and_not_followed_may_finish(work: Once, world: World) -> None:
+def test_a_holder_past_its_lease_may_finish_unless_another_took_over(work: Once, world: World) -> None:
     async def body(late: Any) -> None:
         world.clock.pass_(61)
         assert late.lost
@@ -299,7 +299,7 @@ def test_a_block_is_entered_once(world: World, kind: str) -> None:
     with block as work:
         work.complete(1)
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="entered once"), block:
+        with pytest.raises(RuntimeError, match="entered only once"), block:
             pass
 
 
@@ -315,7 +315,7 @@ def test_an_awaited_block_is_entered_once_also_after_an_exception(world: World, 
     async def twice() -> None:
         with pytest.raises(TimeoutError):
             await tried()
-        with pytest.raises(RuntimeError, match="entered once"):
+        with pytest.raises(RuntimeError, match="entered only once"):
             await tried()
 
     asyncio.run(twice())
@@ -324,7 +324,7 @@ def test_an_awaited_block_is_entered_once_also_after_an_exception(world: World, 
 
 @pytest.mark.parametrize("output", ["\ud800", {1: 2}], ids=["no text", "no JSON"])
 def test_an_outcome_that_could_not_be_written_is_no_failure_of_the_work(work: Once, output: Any) -> None:
-    """Whatever the store has said of it: the side effect may have happened."""
+    """Whatever the store answered: the side effect may have happened."""
 
     async def body(each: Any) -> None:
         await given(each.complete(output))

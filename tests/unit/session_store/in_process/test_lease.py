@@ -1,4 +1,4 @@
-"""A lease is renewed in time, for so long and no longer; who has lost it is told."""
+"""A lease is renewed in time, for a limited time, and its holder learns when it is lost."""
 
 import asyncio
 import threading
@@ -16,7 +16,7 @@ from tests.support.world import SettableClock
 
 
 class Store:
-    """Gives a minute from now, unless it has something else to say."""
+    """Extends by a minute from now, unless it is to raise an error."""
 
     def __init__(self, clock: SettableClock) -> None:
         self.clock = clock
@@ -80,7 +80,7 @@ def test_what_passes_is_tried_again(
     assert not lease.lost
 
 
-def test_a_lease_that_could_not_be_renewed_is_lost_with_its_time_and_tells_why(
+def test_a_lease_that_could_not_be_renewed_is_lost_when_it_expires_with_the_error_as_cause(
     lease: Lease, store: Store, clock: SettableClock
 ) -> None:
     store.says = ThrottledError()
@@ -116,7 +116,7 @@ def test_a_lease_is_not_renewed_for_ever(lease: Lease, store: Store, clock: Sett
 
 
 class Beats:
-    """Extends until it has been asked three times."""
+    """Sets an event at the third renewal."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -138,7 +138,7 @@ def quick(extend: Callable[[], LeasedClaim]) -> Lease:
 def test_a_thread_renews_while_the_block_runs_and_ends_with_it() -> None:
     beats = Beats()
     before = set(threading.enumerate())
-    with blocking.renewed(quick(beats.extend)):
+    with blocking.renewing(quick(beats.extend)):
         assert beats.enough.wait(60)
     asked = beats.asked
     assert not set(threading.enumerate()) - before
@@ -150,7 +150,7 @@ def test_a_thread_ends_by_itself_when_the_lease_is_refused() -> None:
         raise FencedError
 
     lease = quick(refuse)
-    with blocking.renewed(lease):
+    with blocking.renewing(lease):
         for thread in threading.enumerate():
             if thread.name == "session-store-lease":
                 thread.join(60)
@@ -162,7 +162,7 @@ def test_a_task_renews_while_the_block_runs_and_ends_with_it() -> None:
     beats = Beats()
 
     async def whole() -> None:
-        async with awaited.renewed(quick(beats.extend)):
+        async with awaited.renewing(quick(beats.extend)):
             assert await asyncio.to_thread(beats.enough.wait, 60)
         assert len(asyncio.all_tasks()) == 1
 
@@ -174,7 +174,7 @@ def test_a_task_ends_by_itself_when_the_lease_is_refused() -> None:
         raise FencedError
 
     async def whole() -> None:
-        async with awaited.renewed(quick(refuse)):
+        async with awaited.renewing(quick(refuse)):
             (task,) = asyncio.all_tasks() - {asyncio.current_task()}
             await asyncio.wait([task], timeout=60)
             assert task.done()
@@ -186,7 +186,7 @@ def test_a_cancelled_block_ends_its_renewals() -> None:
     beats = Beats()
 
     async def worker() -> None:
-        async with awaited.renewed(quick(beats.extend)):
+        async with awaited.renewing(quick(beats.extend)):
             await asyncio.sleep(60)
 
     async def whole() -> None:

@@ -1,4 +1,4 @@
-"""What a call in a block may change together with its outcome."""
+"""What a call in a block can change with its outcome."""
 
 from typing import Any
 

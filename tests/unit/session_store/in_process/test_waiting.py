@@ -1,4 +1,4 @@
-"""Waiting for somebody else's outcome: looked for now and then, for so long and no longer."""
+"""Waiting for the outcome of another attempt: repeated begins, for a limited time."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,8 +8,8 @@ import pytest
 
 from session_store.errors import InProgressError, OutcomeUnknownError, UnreconciledError
 from session_store.in_process import awaited, blocking
-from session_store.in_process.free_work import FreeWork, KeySteps
-from session_store.in_process.work import LONGEST_LOOK, Terms, looks
+from session_store.in_process.free_work import ClaimSteps, FreeWork
+from session_store.in_process.work import MAX_PAUSE, BlockOptions, pauses
 from session_store.services.free_claims import NewClaim
 from tests.support.samples import ALICE
 from tests.support.work import KINDS, once
@@ -20,14 +20,14 @@ Wait = Callable[[Callable[[], Any], float, list[float]], Any]
 
 @pytest.mark.parametrize("wait", [0, 0.1, 0.25, 3, 60])
 def test_pauses_grow_and_come_to_the_whole_wait(wait: float) -> None:
-    pauses = list(looks(wait))
-    assert sum(pauses) == pytest.approx(wait)
-    assert pauses[:-1] == sorted(pauses[:-1])
-    assert all(pause <= LONGEST_LOOK for pause in pauses)
+    waited = list(pauses(wait))
+    assert sum(waited) == pytest.approx(wait)
+    assert waited[:-1] == sorted(waited[:-1])
+    assert all(pause <= MAX_PAUSE for pause in waited)
 
 
 def called(begin: Callable[[], Any], wait: float, slept: list[float]) -> Any:
-    with blocking.held(begin, Terms(wait=wait), sleep=slept.append) as work:
+    with blocking.hold(begin, BlockOptions(wait=wait), sleep=slept.append) as work:
         return work
 
 
@@ -36,7 +36,7 @@ def waited(begin: Callable[[], Any], wait: float, slept: list[float]) -> Any:
         slept.append(pause)
 
     async def whole() -> Any:
-        async with awaited.held(begin, Terms(wait=wait), sleep=sleep) as work:
+        async with awaited.hold(begin, BlockOptions(wait=wait), sleep=sleep) as work:
             return work
 
     return asyncio.run(whole())
@@ -49,16 +49,16 @@ def block(request: pytest.FixtureRequest) -> Wait:
 
 
 @pytest.fixture
-def steps() -> KeySteps:
+def steps() -> ClaimSteps:
     claims = World().store.claims
-    return KeySteps(claims=claims, caller=ALICE, key="k", new=NewClaim(input=1))
+    return ClaimSteps(claims=claims, caller=ALICE, key="k", new=NewClaim(input=1))
 
 
-def begun_by_another(steps: KeySteps) -> FreeWork:
+def begun_by_another(steps: ClaimSteps) -> FreeWork:
     return FreeWork(steps)
 
 
-def test_whoever_waits_is_given_the_outcome_that_comes(block: Wait, steps: KeySteps) -> None:
+def test_a_waiting_block_gets_the_outcome_of_the_other_attempt(block: Wait, steps: ClaimSteps) -> None:
     other = begun_by_another(steps)
     looked: list[int] = []
 
@@ -73,7 +73,7 @@ def test_whoever_waits_is_given_the_outcome_that_comes(block: Wait, steps: KeySt
     assert slept == [0.25, 0.5]
 
 
-def test_a_wait_ends(block: Wait, steps: KeySteps) -> None:
+def test_a_wait_ends(block: Wait, steps: ClaimSteps) -> None:
     begun_by_another(steps)
     slept: list[float] = []
     with pytest.raises(InProgressError):
@@ -81,7 +81,7 @@ def test_a_wait_ends(block: Wait, steps: KeySteps) -> None:
     assert sum(slept) == 3
 
 
-def test_nobody_waits_who_was_not_told_to(block: Wait, steps: KeySteps) -> None:
+def test_a_block_does_not_wait_by_default(block: Wait, steps: ClaimSteps) -> None:
     begun_by_another(steps)
     slept: list[float] = []
     with pytest.raises(InProgressError):
@@ -89,7 +89,7 @@ def test_nobody_waits_who_was_not_told_to(block: Wait, steps: KeySteps) -> None:
     assert slept == []
 
 
-def test_a_wait_ends_when_nobody_knows_any_more(block: Wait, steps: KeySteps) -> None:
+def test_a_wait_ends_when_the_outcome_becomes_unknown(block: Wait, steps: ClaimSteps) -> None:
     clock: Any = steps.claims.clock
     begun_by_another(steps)
 
@@ -104,9 +104,9 @@ def test_a_wait_ends_when_nobody_knows_any_more(block: Wait, steps: KeySteps) ->
 
 
 def test_a_begin_whose_answer_was_lost_is_asked_again_as_the_same_attempt(
-    block: Wait, steps: KeySteps
+    block: Wait, steps: ClaimSteps
 ) -> None:
-    one = steps.of_one_attempt()
+    one = steps.for_one_attempt()
     begun: list[FreeWork] = []
 
     def begin() -> FreeWork:
@@ -130,7 +130,7 @@ def test_a_block_is_one_attempt_and_another_block_another(kind: str) -> None:
         mine.complete(1)
 
 
-def test_a_store_waits_and_renews_as_its_block_is_told() -> None:
+def test_a_block_of_the_store_waits_and_renews_as_its_options_say() -> None:
     world = World()
     new = NewClaim(input=1)
     with world.store.claim(ALICE, "k", new, renew_for=10) as work:

@@ -1,4 +1,4 @@
-"""The way to a session: is it there, and is its end due to move."""
+"""Access to a session: who may read it, and when its expiration slides."""
 
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ from session_store.errors import (
     ThrottledError,
 )
 from session_store.services.access import SessionAccess
+from session_store.services.home import Home
 from session_store.storage.memory.sessions import MemorySessions
 from session_store.storage.memory.state import Memory
 from tests.support.samples import ALICE, BOB, NOW_MS, NOW_SECONDS, REGION, a_session
@@ -29,7 +30,9 @@ ENDS = pytest.mark.parametrize(
 
 def access_to(session: Session, *, now_ms: int = NOW_MS, region: str = REGION) -> SessionAccess:
     memory = Memory(sessions={session.session_id: session})
-    return SessionAccess(sessions=WatchedSessions(memory=memory), clock=SettableClock(now_ms), region=region)
+    return SessionAccess(
+        sessions=WatchedSessions(memory=memory), clock=SettableClock(now_ms), home=Home(region=region)
+    )
 
 
 def asked(access: SessionAccess) -> list[Slide]:
@@ -76,7 +79,7 @@ def test_a_due_use_slides_once() -> None:
     assert len(asked(access)) == 1
 
 
-def test_anothers_session_is_not_found_and_slides_nothing() -> None:
+def test_a_foreign_session_is_not_found_and_does_not_slide() -> None:
     session = a_session()
     access = access_to(session, now_ms=DUE * 1000)
     with pytest.raises(SessionNotFoundError):
@@ -128,10 +131,8 @@ def test_a_session_that_closes_takes_nothing_new(status: Status) -> None:
 def test_a_copy_that_is_new_enough_is_an_answer(min_version: int) -> None:
     session = a_session(version=7)
     for region in (REGION, "eu-west-1"):
-        assert (
-            access_to(session, region=region).load(ALICE, session.session_id, min_version=min_version)
-            == session
-        )
+        access = access_to(session, region=region)
+        assert access.load(ALICE, session.session_id, min_version=min_version) == session
 
 
 def test_an_older_copy_is_an_answer_at_home_only() -> None:
@@ -144,7 +145,7 @@ def test_an_older_copy_is_an_answer_at_home_only() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Outrun(MemorySessions):
-    """Another has deleted, let expire or slid what is about to slide; or the slide itself fails."""
+    """Storage in which the session was deleted, expired or slid concurrently, or whose slide fails."""
 
     left: Session | None = None
     error: Exception | None = None
@@ -158,7 +159,7 @@ class Outrun(MemorySessions):
 
 def outrun(left: Session | None = None, error: Exception | None = None) -> SessionAccess:
     sessions = Outrun(memory=Memory(), left=left, error=error)
-    return SessionAccess(sessions=sessions, clock=SettableClock(DUE * 1000), region=REGION)
+    return SessionAccess(sessions=sessions, clock=SettableClock(DUE * 1000), home=Home(region=REGION))
 
 
 @pytest.mark.parametrize("left", [None, a_session(ttl=DUE)])

@@ -1,4 +1,4 @@
-"""How many living sessions there are."""
+"""The census counts living sessions by status."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from session_store.deadline import Deadline
 from session_store.domain.session import Session, Status
-from session_store.services.census import RESERVE, Census, Counted
+from session_store.services.census import RESERVE, Census, SessionCounts
 from session_store.storage.memory.sessions import MemorySessions
 from tests.support.samples import REGION
 from tests.support.world import World
@@ -23,12 +23,12 @@ def census(world: World) -> Census:
 
 
 def test_sessions_are_counted_by_status(world: World, census: Census) -> None:
-    assert census.run() == Counted(living=NONE, complete=True)
+    assert census.run() == SessionCounts(living=NONE, complete=True)
     for number, status in enumerate(Status, start=1):
         for _ in range(number):
             world.open(status=status)
     expected = {Status.INITIALIZING: 1, Status.ACTIVE: 2, Status.CLOSING: 3, Status.CLOSED: 4}
-    assert census.run() == Counted(living=expected, complete=True)
+    assert census.run() == SessionCounts(living=expected, complete=True)
 
 
 def test_a_session_that_is_over_is_not_counted(world: World, census: Census) -> None:
@@ -46,7 +46,7 @@ def test_each_session_is_counted_by_its_home(world: World, census: Census) -> No
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowSessions(MemorySessions):
-    """Five parts a status, each as long as the clock that it moves says."""
+    """Five parts per status, each of which moves the clock."""
 
     now: list[float]
 
@@ -64,16 +64,16 @@ def slow(world: World, census: Census, *, seconds: float) -> tuple[Census, list[
     return replace(census, sessions=SlowSessions(memory=world.memory, now=now), deadline=deadline), now
 
 
-def test_what_time_runs_out_for_is_not_told_at_all(world: World, census: Census) -> None:
+def test_a_status_that_time_runs_out_for_is_left_out(world: World, census: Census) -> None:
     run, now = slow(world, census, seconds=RESERVE + 12)
     expected = {Status.INITIALIZING: 50, Status.ACTIVE: 50}
-    assert run.run() == Counted(living=expected, complete=False)
+    assert run.run() == SessionCounts(living=expected, complete=False)
     assert now == [13]
 
 
 def test_parts_add_up_and_time_that_suffices_is_used(world: World, census: Census) -> None:
     run, _ = slow(world, census, seconds=RESERVE + 20)
-    assert run.run() == Counted(living=dict.fromkeys(Status, 50), complete=True)
+    assert run.run() == SessionCounts(living=dict.fromkeys(Status, 50), complete=True)
 
 
 def test_a_moved_session_is_counted_where_it_is_now(world: World, census: Census) -> None:

@@ -1,4 +1,4 @@
-"""Checkpoints: each once for ever, by namespace, and the newest of them."""
+"""Checkpoints: each stored once, by namespace, and the newest of them."""
 
 import secrets
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from session_store.errors import (
     SessionClosedError,
     SessionNotFoundError,
 )
-from session_store.services.checkpoints import Added
+from session_store.services.checkpoints import AddedCheckpoint
 from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.payloads import INLINE_LIMIT, LARGEST
 from tests.support.pages import every_page
@@ -31,12 +31,12 @@ from tests.support.world import World
 LARGE = {"a": "x" * INLINE_LIMIT, "b": [Decimal("0.1"), 9007199254740993]}
 
 
-def add(world: World, session_id: str, data: Any = "data", **new: Any) -> Added:
+def add(world: World, session_id: str, data: Any = "data", **new: Any) -> AddedCheckpoint:
     return world.store.checkpoints.add(ALICE, session_id, NewCheckpoint(data=data, **new))
 
 
 def an_id(world: World, *, off_ms: int = 0) -> str:
-    """Of now; or of a time beside it, which a minter whose ids rise would not go back to."""
+    """An id of now, or of ``off_ms`` beside it; ids of one minter never go back in time."""
     if off_ms:
         return MessageIds(random_bytes=secrets.token_bytes).mint(world.clock.now + off_ms)
     return world.ids.message_id(world.clock.now)
@@ -56,7 +56,7 @@ def test_a_checkpoint_is_minted_an_id_and_lives_as_long_as_its_session_may(world
     session = world.open()
     added = add(world, session.session_id, {"step": 1})
     kept = added.checkpoint
-    assert added == Added(checkpoint=kept, created=True)
+    assert added == AddedCheckpoint(checkpoint=kept, replayed=False)
     assert message_time(kept.checkpoint_id) == NOW_MS
     assert (kept.namespace, kept.parent_id, kept.data) == ("", None, {"step": 1})
     assert (kept.taken_at, kept.ttl) == (NOW_MS, NOW_SECONDS + 30 * DAY)
@@ -103,7 +103,7 @@ def test_a_checkpoint_of_another_namespace_is_not_there(world: World) -> None:
         with pytest.raises(NotFoundError):
             world.store.checkpoints.get(ALICE, session_id, kept.checkpoint_id, namespace=namespace)
     again = add(world, session_id, namespace="b", checkpoint_id=kept.checkpoint_id)
-    assert again.created
+    assert not again.replayed
 
 
 @pytest.mark.parametrize("status", [Status.ACTIVE, Status.CLOSING, Status.CLOSED])
@@ -115,7 +115,7 @@ def test_the_same_id_and_content_is_a_replay_whatever_the_status(world: World, s
         world.store.sessions.move(ALICE, session_id, step)
     world.clock.pass_(600)
     again = add(world, session_id, {"b": LARGE, "a": 1}, **asked)
-    assert again == Added(checkpoint=first.checkpoint, created=False)
+    assert again == AddedCheckpoint(checkpoint=first.checkpoint, replayed=True)
 
 
 @pytest.mark.parametrize("status", [Status.ACTIVE, Status.CLOSED])
@@ -179,7 +179,7 @@ def test_a_replay_outlives_its_parent_and_a_new_child_does_not(world: World) -> 
     asked: dict[str, Any] = {"data": "child", "checkpoint_id": an_id(world), "parent_id": parent}
     first = add(world, session_id, **asked)
     world.clock.pass_(100)
-    assert add(world, session_id, **asked) == Added(checkpoint=first.checkpoint, created=False)
+    assert add(world, session_id, **asked) == AddedCheckpoint(checkpoint=first.checkpoint, replayed=True)
     with pytest.raises(InvalidRequestError):
         add(world, session_id, parent_id=parent)
 
@@ -256,14 +256,14 @@ def test_data_are_refused_above_what_the_deployment_keeps(*, bucket: bool) -> No
     world = World(bucket=bucket)
     session_id = world.open().session_id
     most = LARGEST if bucket else INLINE_LIMIT
-    assert add(world, session_id, "x" * (most - 2)).created
+    assert not add(world, session_id, "x" * (most - 2)).replayed
     with pytest.raises(PayloadTooLargeError) as refused:
         add(world, session_id, "x" * (most - 1))
     assert refused.value.facts == {"path": "$.data", "limit": most, "size": most + 1}
 
 
 @pytest.mark.parametrize("caller", [BOB, STRANGER])
-def test_nobody_else_sees_or_adds_one(world: World, caller: Any) -> None:
+def test_another_caller_can_neither_read_nor_add_one(world: World, caller: Any) -> None:
     session_id = world.open().session_id
     kept = add(world, session_id).checkpoint
     checkpoints = world.store.checkpoints
@@ -325,7 +325,7 @@ def test_every_use_moves_the_window_where_it_is_due(world: World) -> None:
 
 @pytest.mark.parametrize("retain", [-5, 0, 1, SHORTEST_RETENTION - 1, LONGEST_LIFE + 1])
 def test_a_checkpoint_is_kept_for_a_time_that_may_be(world: World, retain: int) -> None:
-    """One that ended sooner than its id is too old to be new could be stored a second time."""
+    """With a shorter retention, an id could be stored again before it is too old for a new one."""
     session_id = world.open().session_id
     with pytest.raises(InvalidRequestError) as refused:
         add(world, session_id, retain_seconds=retain)

@@ -1,4 +1,4 @@
-"""What is done after a session has ended."""
+"""The clean-up after a session has ended."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,8 @@ from session_store.errors import (
 )
 from session_store.ports import Storage
 from session_store.schema import session_pk
-from session_store.services.cleanup import PAGE, PRINCIPAL
+from session_store.services.cleanup import PAGE
+from session_store.services.principals import EXPIRY_CLEANUP
 from session_store.storage.memory.storage import memory_storage
 from session_store.storage.memory.surroundings import MemoryPayloads
 from tests.support.ended import RETENTION, Surroundings, an_end, left_behind, messages_of, summaries
@@ -37,7 +38,9 @@ def around() -> Surroundings:
     return Surroundings()
 
 
-def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, around: Surroundings) -> None:
+def test_everything_of_a_session_is_erased_and_its_end_announced(
+    storage: Storage, around: Surroundings
+) -> None:
     session = left_behind(storage, messages=3, calls=2, checkpoints=2)
     other = left_behind(storage, messages=1)
     for key in (f"{session.session_id}/a", f"{session.session_id}/b", f"{other.session_id}/a"):
@@ -60,7 +63,7 @@ def test_nothing_of_a_session_is_left_and_its_end_is_told(storage: Storage, arou
     assert (summary.kind, summary.at, summary.actor, summary.region) == (
         "event",
         end.ended_at + 499,
-        PRINCIPAL,
+        EXPIRY_CLEANUP,
         REGION,
     )
     assert summary.ttl == end.ended_at // 1000 + RETENTION
@@ -97,7 +100,7 @@ def test_the_summary_stands_behind_the_deletion_in_the_same_second(
     assert [entry.event_name for entry in trail] == ["SessionDeleted", "SessionEnded"]
 
 
-def test_a_message_that_comes_again_changes_nothing_and_is_told_under_the_same_id(
+def test_a_message_delivered_again_changes_nothing_and_is_announced_under_the_same_id(
     storage: Storage, around: Surroundings
 ) -> None:
     session = left_behind(storage, messages=3)
@@ -159,7 +162,7 @@ def test_credentials_are_revoked_and_what_cannot_be_is_said(storage: Storage, ar
     assert {each["reference"]: each["reason"] for each in notice.detail["credentialsFailed"]} == {
         "gone": "no such secret",
         "bad": 'the secret is not of the form {"token": ..., "tokenTypeHint"?: ...}',
-        "not ok": "not the form of a reference",
+        "not ok": "malformed reference",
         "refused": "HTTP 400 unsupported_token_type",
     }
     assert "token-" not in str(notice)
@@ -196,7 +199,7 @@ def test_without_an_endpoint_what_a_session_names_is_reported(storage: Storage, 
 
 @dataclass(frozen=True)
 class Away:
-    """An authorization server that is away for one token."""
+    """An authorization server that does not answer for one token."""
 
     token: str
     tried: list[str]
@@ -234,7 +237,7 @@ class DeafBus:
         raise UndeliveredError("1 of 1 events")
 
 
-def test_an_end_that_could_not_be_told_is_told_by_the_next_delivery(
+def test_an_end_that_could_not_be_announced_is_announced_by_the_next_delivery(
     storage: Storage, around: Surroundings
 ) -> None:
     session = left_behind(storage, messages=2)
@@ -288,5 +291,5 @@ def test_the_summary_names_the_request_that_wrote_it(around: Surroundings) -> No
     memory: Any = storage.audit
     around.cleanup(storage).run(an_end(a_session()), request_id="request-9")
     (event,) = memory.memory.events
-    assert event.author == Author(principal=PRINCIPAL, request_id="request-9")
+    assert event.author == Author(principal=EXPIRY_CLEANUP, request_id="request-9")
     assert event.at == NOW_MS + 3_600_000 + 499

@@ -1,4 +1,4 @@
-"""The transcript: each message once for ever."""
+"""The transcript: each message is stored once."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def append(world: World, session_id: str, *new: NewMessage, atomic: bool = False
 
 
 def message(world: World, content: Any, *, off_ms: int = 0) -> NewMessage:
-    """One whose id the caller minted, ``off_ms`` off the server's clock."""
+    """A message with an id of the caller's, ``off_ms`` off the server's clock."""
     message_id = world.ids.message_id(world.clock.now + off_ms)
     return NewMessage(content=content, message_id=message_id)
 

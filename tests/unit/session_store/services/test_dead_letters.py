@@ -1,4 +1,4 @@
-"""Dead letters are looked at without being taken, and redriven without harm, however often."""
+"""Dead letters are inspected without being removed, and can be redriven any number of times."""
 
 from typing import Any
 
@@ -106,7 +106,7 @@ def test_a_range_that_is_trimmed_stays_as_the_trace_of_the_loss(office: Office) 
     assert not office.consumer.batches
 
 
-def test_what_is_left_of_a_range_is_replayed_and_its_loss_is_told(office: Office) -> None:
+def test_what_is_left_of_a_range_is_replayed_and_its_loss_reported(office: Office) -> None:
     letter = a_letter(a_range(5, 8))
     office.stream.put(letter)
     office.history.horizon = 7
@@ -125,7 +125,7 @@ def test_an_end_goes_to_the_clean_up_again(office: Office) -> None:
     assert not office.ended.letters
 
 
-def test_a_letter_that_nobody_can_read_stays(office: Office) -> None:
+def test_an_unreadable_letter_stays(office: Office) -> None:
     letter = a_letter(Unreadable(reason="not a letter"))
     office.stream.put(letter)
     assert redriven(office) == (told(letter, Outcome.UNREADABLE, detail="not a letter"),)
@@ -133,9 +133,7 @@ def test_a_letter_that_nobody_can_read_stays(office: Office) -> None:
 
 
 @pytest.mark.parametrize("busy", ["history", "consumer"])
-def test_what_is_busy_leaves_its_letter_and_does_not_keep_others_from_being_told(
-    office: Office, busy: str
-) -> None:
+def test_a_throttled_letter_stays_and_the_report_has_the_others(office: Office, busy: str) -> None:
     letter, end = a_letter(a_range(5, 8)), a_letter(an_end())
     office.stream.put(letter)
     office.ended.put(end)
@@ -167,14 +165,14 @@ def test_two_operators_at_once_work_on_different_letters(office: Office) -> None
     assert [done.message_id for done in redriven(office)] == [theirs.message_id]
 
 
-def test_a_letter_that_stays_is_tried_once_a_request_and_given_back(office: Office) -> None:
+def test_a_letter_that_stays_is_tried_once_per_request_and_released(office: Office) -> None:
     office.stream.put(*(a_letter(Unreadable(reason="no")) for _ in range(3)))
     assert len(redriven(office)) == 3
     assert not office.stream.hidden
 
 
-def test_a_letter_whose_time_in_our_hands_ran_out_ends_the_round(office: Office) -> None:
-    """It is the queue's sign that letters come round again."""
+def test_a_letter_whose_visibility_timeout_expired_ends_the_redrive(office: Office) -> None:
+    """A letter received twice shows that the queue starts over."""
     office.stream.put(a_letter(Unreadable(reason="no")))
     receive = office.stream.receive
 

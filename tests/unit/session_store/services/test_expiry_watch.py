@@ -1,4 +1,4 @@
-"""Word of sessions that are about to end."""
+"""Notices of sessions that are about to end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +10,9 @@ from session_store.deadline import Deadline
 from session_store.domain.notice import MAX_NOTICES, Notice
 from session_store.domain.session import SLIDING, Author, Status
 from session_store.errors import UndeliveredError
-from session_store.services.expiry_watch import ExpiryWatch, Watched
-from session_store.services.tasks.overdue import PRINCIPAL
+from session_store.services.expiry_watch import ExpiryWatch, WatchResult
+from session_store.services.home import Home
+from session_store.services.principals import EXPIRY_WATCH
 from session_store.storage.memory.surroundings import MemoryBus
 from tests.support.samples import ALICE, REGION
 from tests.support.world import World
@@ -29,7 +30,7 @@ def watch(world: World, bus: MemoryBus) -> ExpiryWatch:
         bus=bus,
         clock=world.clock,
         deadline=Deadline(),
-        region=REGION,
+        home=Home(region=REGION),
         within=900,
     )
 
@@ -39,17 +40,17 @@ def told(bus: MemoryBus) -> list[str]:
 
 
 @pytest.mark.parametrize("status", Status)
-def test_every_session_but_a_closed_one_is_told_of_once(
+def test_every_session_but_a_closed_one_is_announced_once(
     world: World, watch: ExpiryWatch, bus: MemoryBus, status: Status
 ) -> None:
     session = world.open(status=status, idle_timeout=600, max_lifetime=800)
     expected = [session.session_id] if status in SLIDING else []
-    assert watch.run(request_id="r") == Watched(warned=len(expected), more=False)
-    assert watch.run(request_id="r") == Watched(warned=0, more=False)
+    assert watch.run(request_id="r") == WatchResult(warned=len(expected), more=False)
+    assert watch.run(request_id="r") == WatchResult(warned=0, more=False)
     assert told(bus) == expected
 
 
-def test_a_session_is_told_of_when_its_time_has_come(
+def test_a_session_is_announced_when_its_end_is_near(
     world: World, watch: ExpiryWatch, bus: MemoryBus
 ) -> None:
     session_id = world.open(idle_timeout=901).session_id
@@ -60,7 +61,7 @@ def test_a_session_is_told_of_when_its_time_has_come(
     assert told(bus) == [session_id]
 
 
-def test_a_new_end_is_told_of_anew(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
+def test_a_new_expiration_is_announced_again(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
     session_id = world.open(idle_timeout=600).session_id
     watch.run(request_id="r")
     world.clock.pass_(60)
@@ -74,25 +75,27 @@ def test_a_new_end_is_told_of_anew(world: World, watch: ExpiryWatch, bus: Memory
 def test_a_warning_leaves_the_version_and_names_the_watch(world: World, watch: ExpiryWatch) -> None:
     session = world.open(idle_timeout=600)
     watch.run(request_id="request-9")
-    author = Author(principal=PRINCIPAL, request_id="request-9")
+    author = Author(principal=EXPIRY_WATCH, request_id="request-9")
     assert world.stored(session.session_id) == replace(session, warned_ttl=session.ttl, updated_by=author)
 
 
-def test_an_expired_session_is_not_told_of(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
+def test_an_expired_session_is_not_announced(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
     world.open(idle_timeout=10)
     world.clock.pass_(10)
     watch.run(request_id="r")
     assert told(bus) == []
 
 
-def test_each_session_is_told_of_by_its_home(world: World, watch: ExpiryWatch, bus: MemoryBus) -> None:
+def test_each_session_is_announced_by_its_home_region(
+    world: World, watch: ExpiryWatch, bus: MemoryBus
+) -> None:
     world.open(idle_timeout=600)
-    away = replace(watch, region="eu-west-1")
-    assert away.run(request_id="r") == Watched(warned=0, more=False)
+    away = replace(watch, home=Home(region="eu-west-1"))
+    assert away.run(request_id="r") == WatchResult(warned=0, more=False)
     assert told(bus) == []
 
 
-def test_many_are_told_of_in_requests_that_the_bus_takes(world: World, watch: ExpiryWatch) -> None:
+def test_many_are_announced_in_requests_that_the_bus_accepts(world: World, watch: ExpiryWatch) -> None:
     opened = {world.open(idle_timeout=600).session_id for _ in range(2 * MAX_NOTICES + 3)}
     sizes: list[int] = []
     heard: set[object] = set()
@@ -108,7 +111,7 @@ def test_many_are_told_of_in_requests_that_the_bus_takes(world: World, watch: Ex
     assert heard == opened
 
 
-def test_what_could_not_be_told_is_told_by_the_next_run(
+def test_what_could_not_be_announced_is_announced_by_the_next_run(
     world: World, watch: ExpiryWatch, bus: MemoryBus
 ) -> None:
     session_id = world.open(idle_timeout=600).session_id
@@ -137,6 +140,6 @@ def test_a_run_ends_in_time_and_the_next_goes_on(world: World, watch: ExpiryWatc
             bus.emit(notices)
 
     slow = replace(watch, bus=SlowBus(), deadline=deadline)
-    assert slow.run(request_id="r") == Watched(warned=MAX_NOTICES, more=True)
-    assert watch.run(request_id="r") == Watched(warned=1, more=False)
+    assert slow.run(request_id="r") == WatchResult(warned=MAX_NOTICES, more=True)
+    assert watch.run(request_id="r") == WatchResult(warned=1, more=False)
     assert sorted(told(bus)) == sorted(opened)

@@ -1,16 +1,17 @@
-"""A sign of life of each region."""
+"""The heartbeat of each region."""
 
 from session_store.deadline import Deadline
 from session_store.domain.heartbeat import Heartbeat
 from session_store.domain.session import Author
-from session_store.services.heartbeat import PRINCIPAL, Heart
+from session_store.services.heartbeat import HeartbeatWriter
+from session_store.services.principals import HEARTBEAT
 from session_store.storage.memory.heartbeats import MemoryHeartbeats
 from tests.support.samples import NOW_MS
 from tests.support.world import World
 
 
-def a_heart(world: World, region: str) -> Heart:
-    return Heart(
+def a_heart(world: World, region: str) -> HeartbeatWriter:
+    return HeartbeatWriter(
         heartbeats=MemoryHeartbeats(memory=world.memory),
         clock=world.clock,
         deadline=Deadline(),
@@ -18,11 +19,11 @@ def a_heart(world: World, region: str) -> Heart:
     )
 
 
-def test_a_beat_is_kept_for_its_region_and_says_who_wrote_it(world: World) -> None:
+def test_a_heartbeat_is_stored_for_its_region_with_its_author(world: World) -> None:
     a_heart(world, "us-east-1").beat(request_id="first")
     a_heart(world, "eu-west-1").beat(request_id="second")
     assert world.memory.heartbeats == {
-        region: Heartbeat(region=region, at=NOW_MS, author=Author(principal=PRINCIPAL, request_id=request))
+        region: Heartbeat(region=region, at=NOW_MS, author=Author(principal=HEARTBEAT, request_id=request))
         for region, request in (("us-east-1", "first"), ("eu-west-1", "second"))
     }
 

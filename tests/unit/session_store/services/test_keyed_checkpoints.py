@@ -1,4 +1,4 @@
-"""A checkpoint under an idempotency key: once, and answered as it was the first time."""
+"""A checkpoint under an idempotency key is added once, and replays get the first answer."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from session_store.errors import (
     InvalidRequestError,
     SessionClosedError,
 )
-from session_store.services.checkpoints import Added
+from session_store.services.checkpoints import AddedCheckpoint
 from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.payloads import INLINE_LIMIT
 from tests.support.samples import ALICE, BOB
@@ -23,7 +23,7 @@ from tests.support.world import World
 NEW = NewCheckpoint(data={"a": 1, "b": [2]}, namespace="n", retain_seconds=900)
 
 
-def add(world: World, session_id: str, new: NewCheckpoint = NEW, key: str = "k") -> Added:
+def add(world: World, session_id: str, new: NewCheckpoint = NEW, key: str = "k") -> AddedCheckpoint:
     return world.store.keyed_checkpoints.add(ALICE, session_id, new, key=key)
 
 
@@ -36,11 +36,13 @@ def test_the_same_under_the_same_key_is_stored_once_and_answered_as_at_first(wor
     session_id = world.open().session_id
     new = replace(NEW, data=data)
     first = add(world, session_id, new)
-    assert (first.created, first.by_key) == (True, False)
+    assert (first.replayed, first.by_key) == (False, False)
     (claim,) = world.memory.keys.values()
     assert claim.target == first.checkpoint.checkpoint_id
     world.clock.pass_(60)
-    assert add(world, session_id, new) == Added(checkpoint=first.checkpoint, created=False, by_key=True)
+    assert add(world, session_id, new) == AddedCheckpoint(
+        checkpoint=first.checkpoint, replayed=True, by_key=True
+    )
     assert count(world, session_id) == 1
 
 
@@ -77,7 +79,7 @@ def test_another_checkpoint_under_the_same_key_is_refused(world: World, change: 
 def test_a_replay_is_one_after_the_close_and_after_the_checkpoints_end(world: World) -> None:
     session_id = world.open(idle_timeout=7200).session_id
     first = add(world, session_id)
-    again = Added(checkpoint=first.checkpoint, created=False, by_key=True)
+    again = AddedCheckpoint(checkpoint=first.checkpoint, replayed=True, by_key=True)
     world.clock.pass_(900)
     assert add(world, session_id) == again
     for step in (Status.CLOSING, Status.CLOSED):
@@ -110,22 +112,22 @@ def test_a_refusal_leaves_the_key_free(world: World) -> None:
     with pytest.raises(InvalidRequestError):
         add(world, session_id, replace(NEW, parent_id=world.ids.message_id(world.clock.now)))
     assert world.memory.keys == {}
-    assert add(world, session_id).created
+    assert not add(world, session_id).replayed
 
 
 def test_an_id_that_is_there_is_a_replay_of_the_id_and_uses_no_key(world: World) -> None:
     session_id = world.open().session_id
     named = replace(NEW, checkpoint_id=world.ids.message_id(world.clock.now))
     first = world.store.checkpoints.add(ALICE, session_id, named)
-    assert add(world, session_id, named) == Added(checkpoint=first.checkpoint, created=False)
+    assert add(world, session_id, named) == AddedCheckpoint(checkpoint=first.checkpoint, replayed=True)
     assert world.memory.keys == {}
 
 
 def test_two_sessions_and_two_callers_share_no_key(world: World) -> None:
     sessions = [world.open().session_id, world.open().session_id]
     theirs = world.open(caller=BOB).session_id
-    assert all(add(world, session_id).created for session_id in sessions)
-    assert world.store.keyed_checkpoints.add(BOB, theirs, NEW, key="k").created
+    assert not any(add(world, session_id).replayed for session_id in sessions)
+    assert not world.store.keyed_checkpoints.add(BOB, theirs, NEW, key="k").replayed
     assert len(world.memory.keys) == 3
 
 
@@ -143,7 +145,7 @@ def test_a_key_is_forgotten_when_its_time_is_over(world: World) -> None:
     world.clock.pass_(60)
     for held in world.memory.keys.values():
         world.memory.keys[held.key_hash] = replace(held, ttl=world.clock.now // 1000)
-    assert add(world, other).created
+    assert not add(world, other).replayed
 
 
 def test_what_is_no_key_is_refused(world: World) -> None:

@@ -1,4 +1,4 @@
-"""A key makes a write happen once: what is the same request, whose key it is, and how long it is known."""
+"""A key makes a write happen once: which requests are the same, its scope, and how long it is known."""
 
 from decimal import Decimal
 from typing import Any

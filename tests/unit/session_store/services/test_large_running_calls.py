@@ -1,4 +1,4 @@
-"""Running calls whose input or outcome lies in the bucket: answered whole, or refused where there is none."""
+"""Calls whose input or outcome is in the bucket are answered whole, and refused without a bucket."""
 
 from decimal import Decimal
 from typing import Any
@@ -18,29 +18,31 @@ from session_store.errors import (
 )
 from session_store.services.context import NewMessage
 from session_store.services.payloads import INLINE_LIMIT, LARGEST, OUTCOME_ROOM
-from session_store.services.tool_calls.begin import Begun, NewCall
-from session_store.services.tool_calls.finish import Finished
-from session_store.services.tool_calls.requests import NO_CHANGE, Outcome, SessionChange
+from session_store.services.tool_calls.begin import BeginResult, NewCall
+from session_store.services.tool_calls.finish import FinishResult
+from session_store.services.tool_calls.requests import NO_CHANGE, CallOutcome, SessionChange
 from tests.support.samples import ALICE, DAY
 from tests.support.world import World
 
 LARGE = [Decimal("0.1"), 9007199254740993, "x" * INLINE_LIMIT]
 CALL = NewCall(tool_call_id="c1", tool_name="search", input=LARGE, attempt_id="a")
-FOUND = Outcome(status=ClaimStatus.COMPLETED, output=[1, *LARGE])
+FOUND = CallOutcome(status=ClaimStatus.COMPLETED, output=[1, *LARGE])
 
 
 class Call:
-    """One in a session of Alice's."""
+    """A call in a session of Alice's."""
 
     def __init__(self, world: World, **session: Any) -> None:
         self.world = world
         self.session: Session = world.open(**session)
 
-    def begin(self, new: NewCall = CALL) -> Begun:
+    def begin(self, new: NewCall = CALL) -> BeginResult:
         return self.world.store.running_calls.begin(ALICE, self.session.session_id, new)
 
-    def complete(self, begun: Begun, outcome: Outcome = FOUND, change: SessionChange = NO_CHANGE) -> Finished:
-        complete = self.world.store.finished_calls.complete
+    def complete(
+        self, begun: BeginResult, outcome: CallOutcome = FOUND, change: SessionChange = NO_CHANGE
+    ) -> FinishResult:
+        complete = self.world.store.finished_calls.finish
         id_, fence = self.session.session_id, begun.claim.fence
         return complete(ALICE, id_, "c1", fence=fence, outcome=outcome, change=change)
 
@@ -86,7 +88,7 @@ def test_a_large_call_ends_with_its_record_whole_and_its_claim_small(call: Call)
 
 
 def test_a_small_outcome_stays_beside_a_large_input(call: Call) -> None:
-    done = call.complete(call.begin(), Outcome(status=ClaimStatus.FAILED, error="no"))
+    done = call.complete(call.begin(), CallOutcome(status=ClaimStatus.FAILED, error="no"))
     assert done.record is not None
     assert (done.record.input, done.record.error) == (LARGE, "no")
     assert len(texts(call.world)) == 1
@@ -107,7 +109,7 @@ def test_a_settled_large_call_is_answered_whole_after_the_session(call: Call, ho
     assert call.begin().record == done.record
 
 
-def test_a_call_of_which_nobody_knows_is_reconciled_with_its_large_input(call: Call) -> None:
+def test_a_call_of_unknown_outcome_is_reconciled_with_its_large_input(call: Call) -> None:
     call.begin()
     call.world.clock.pass_(120)
     id_ = call.session.session_id
@@ -129,13 +131,13 @@ def test_a_large_message_of_a_completion_is_in_the_bucket_before_it(call: Call) 
 def test_input_and_outcome_have_one_mebibyte_together_and_the_call_can_still_end(call: Call) -> None:
     begun = call.begin(replace(CALL, input="x" * (LARGEST - OUTCOME_ROOM - 2)))
     with pytest.raises(PayloadTooLargeError) as refused:
-        call.complete(begun, Outcome(status=ClaimStatus.COMPLETED, output="y" * (OUTCOME_ROOM - 1)))
+        call.complete(begun, CallOutcome(status=ClaimStatus.COMPLETED, output="y" * (OUTCOME_ROOM - 1)))
     assert refused.value.facts == {
         "path": "$",
         "limit": LARGEST,
         "size": LARGEST + 5,
     }
-    assert call.complete(begun, Outcome(status=ClaimStatus.COMPLETED, output="y" * 990)).done
+    assert not call.complete(begun, CallOutcome(status=ClaimStatus.COMPLETED, output="y" * 990)).replayed
 
 
 def test_without_a_bucket_what_does_not_fit_is_refused() -> None:
@@ -146,7 +148,7 @@ def test_without_a_bucket_what_does_not_fit_is_refused() -> None:
     with pytest.raises(PayloadTooLargeError):
         call.complete(begun)
     assert call.read().status is ClaimStatus.IN_PROGRESS
-    assert call.complete(begun, Outcome(status=ClaimStatus.COMPLETED, output=1)).done
+    assert not call.complete(begun, CallOutcome(status=ClaimStatus.COMPLETED, output=1)).replayed
 
 
 def test_a_call_whose_input_is_lost_is_not_ended_under_a_false_one(call: Call) -> None:
@@ -157,7 +159,7 @@ def test_a_call_whose_input_is_lost_is_not_ended_under_a_false_one(call: Call) -
         with pytest.raises(PayloadMissingError):
             step()
     texts(call.world).update(kept)
-    assert call.complete(begun).done
+    assert not call.complete(begun).replayed
 
 
 def test_a_bucket_that_takes_nothing_leaves_nothing_begun(

@@ -1,4 +1,4 @@
-"""What is absent, expired or somebody else's is not there in any way."""
+"""Absent, expired and foreign sessions cannot be told apart."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ def every_way(world: World, session_id: str, caller: Caller) -> list[Callable[[]
 
 
 @pytest.mark.parametrize("caller", [BOB, STRANGER])
-def test_anothers_session_is_not_there_in_any_way(world: World, caller: Caller) -> None:
+def test_a_foreign_session_is_as_absent_as_an_unknown_one(world: World, caller: Caller) -> None:
     session = world.open()
     for way in every_way(world, session.session_id, caller):
         with pytest.raises(SessionNotFoundError):

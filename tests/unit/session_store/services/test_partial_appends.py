@@ -1,4 +1,4 @@
-"""Of several messages each stands for itself: what is answered where only some could be stored."""
+"""Messages of one append are independent: the answer where only some could be stored."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,7 +16,7 @@ MESSAGES = [NewMessage(content=number) for number in range(5)]
 
 @pytest.fixture
 def fail(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[int, StoreError]], None]:
-    """Have the put of a message fail, by its content; ``OutcomeUnknownError`` only after it was done."""
+    """Make the put of a message fail, by content; ``OutcomeUnknownError`` only after it was stored."""
 
     def fail(errors: dict[int, StoreError]) -> None:
         put = MemoryMessages.put
@@ -35,7 +35,7 @@ def fail(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[int, StoreError]], N
 
 
 def appended(world: World) -> tuple[str, Sequence[object]]:
-    """The name of the error that an append of ``MESSAGES`` raises, and the contents that are stored."""
+    """The name of the error that an append of ``MESSAGES`` raises, and the stored contents."""
     session_id = world.open().session_id
     with pytest.raises(StoreError) as raised:
         world.store.context.append(ALICE, session_id, MESSAGES)

@@ -1,4 +1,4 @@
-"""Large payloads: in the bucket before the item that refers to them, and read back exactly or not at all."""
+"""Large payloads are in the bucket before their item, and are read back exactly or not at all."""
 
 import threading
 from collections.abc import Mapping
@@ -24,8 +24,9 @@ from session_store.errors import (
 )
 from session_store.schema import message_sk, payload_key
 from session_store.services.context import NewMessage
+from session_store.services.home import Home
 from session_store.services.payloads import INLINE_LIMIT, LARGEST, PARALLEL, Payloads
-from session_store.services.tool_calls.record import FinishedCall
+from session_store.services.tool_calls.record import RecordedCall
 from tests.support.samples import ALICE, BOB, DAY, a_session, recorded
 from tests.support.world import World
 
@@ -35,7 +36,7 @@ LARGE = [*EXACT, "x" * INLINE_LIMIT]
 HALF = "y" * (INLINE_LIMIT // 2)
 
 
-def call(**changes: Any) -> FinishedCall:
+def call(**changes: Any) -> RecordedCall:
     values: dict[str, Any] = {
         "tool_call_id": "c1",
         "tool_name": "search",
@@ -45,7 +46,7 @@ def call(**changes: Any) -> FinishedCall:
         "duration_ms": 5,
         "started_at": None,
     }
-    return FinishedCall(**{**values, **changes})
+    return RecordedCall(**{**values, **changes})
 
 
 def texts(world: World) -> dict[str, bytes]:
@@ -138,7 +139,9 @@ def test_a_recorded_call_puts_its_largest_parts_aside_until_the_rest_fits(world:
         ("failed", {"input": small, "output": None, "error": LARGE}, {"error"}),
         ("none", {"input": small, "output": small}, set()),
     ):
-        recorded = world.store.tool_calls.record(ALICE, session.session_id, call(tool_call_id=id_, **parts))
+        recorded = world.store.recorded_calls.record(
+            ALICE, session.session_id, call(tool_call_id=id_, **parts)
+        )
         stored = next(
             each for each in world.memory.records[session.session_id].values() if each.tool_call_id == id_
         )
@@ -157,7 +160,7 @@ def is_aside(record: Any, part: str) -> bool:
 @pytest.mark.parametrize("how", ["open", "closed", "deleted", "expired"])
 def test_a_large_call_is_replayed_without_its_objects(world: World, how: str) -> None:
     session = world.open()
-    recorded = world.store.tool_calls.record(ALICE, session.session_id, call())
+    recorded = world.store.recorded_calls.record(ALICE, session.session_id, call())
     if how == "closed":
         for step in (Status.CLOSING, Status.CLOSED):
             world.store.sessions.move(ALICE, session.session_id, step)
@@ -166,11 +169,11 @@ def test_a_large_call_is_replayed_without_its_objects(world: World, how: str) ->
     elif how == "expired":
         world.clock.pass_(DAY)
     texts(world).clear()
-    again = world.store.tool_calls.record(ALICE, session.session_id, call())
-    assert (again.created, again.record) == (False, recorded.record)
+    again = world.store.recorded_calls.record(ALICE, session.session_id, call())
+    assert (again.replayed, again.record) == (True, recorded.record)
     if how == "open":
         with pytest.raises(IdempotencyMismatchError):
-            world.store.tool_calls.record(ALICE, session.session_id, call(output=LARGE))
+            world.store.recorded_calls.record(ALICE, session.session_id, call(output=LARGE))
 
 
 @pytest.mark.parametrize("damage", ["gone", "another", "cut"])
@@ -179,7 +182,7 @@ def test_an_object_that_is_not_as_it_was_stored_is_an_error_and_never_a_content(
 ) -> None:
     session = world.open()
     world.store.context.append(ALICE, session.session_id, [message(world, LARGE)])
-    world.store.tool_calls.record(ALICE, session.session_id, call(output=None))
+    world.store.recorded_calls.record(ALICE, session.session_id, call(output=None))
     for key, text in list(texts(world).items()):
         if damage == "gone":
             del texts(world)[key]
@@ -208,11 +211,11 @@ def test_where_the_bucket_was_taken_away_what_lay_in_it_is_missing(world: World)
 def test_another_region_serves_what_is_replicated_and_sends_home_for_what_is_not(world: World) -> None:
     session = world.open()
     world.store.context.append(ALICE, session.session_id, [message(world, "small")])
-    world.store.tool_calls.record(ALICE, session.session_id, call(input="small", output="small"))
+    world.store.recorded_calls.record(ALICE, session.session_id, call(input="small", output="small"))
     abroad = world.seen_from("eu-west-1")
     assert [each.content for each in abroad.context.page(ALICE, session.session_id, PAGE).items] == ["small"]
     world.store.context.append(ALICE, session.session_id, [message(world, LARGE)])
-    world.store.tool_calls.record(ALICE, session.session_id, call(tool_call_id="c2"))
+    world.store.recorded_calls.record(ALICE, session.session_id, call(tool_call_id="c2"))
     for read in (
         lambda: abroad.context.page(ALICE, session.session_id, PAGE),
         lambda: abroad.tool_calls.get(ALICE, session.session_id, "c2"),
@@ -233,7 +236,7 @@ def test_nothing_of_a_session_that_has_expired_is_served(world: World) -> None:
 
 
 class Bucket:
-    """Has one text for every key, and counts how many are asked for at once; takes none."""
+    """Returns one text for every key, counts concurrent reads, and refuses writes."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text
@@ -261,7 +264,7 @@ class Bucket:
 
 
 def payloads_on(bucket: Bucket, session: Session) -> Payloads:
-    return Payloads(storage=lambda: bucket, region=session.home_region)
+    return Payloads(storage=lambda: bucket, home=Home(region=session.home_region))
 
 
 def test_objects_are_fetched_several_at_a_time_and_never_more() -> None:
@@ -269,7 +272,7 @@ def test_objects_are_fetched_several_at_a_time_and_never_more() -> None:
     bucket = Bucket(b"[1]")
     stored = StoredPayload(size=3, sha256="080a9ed428559ef602668b4c00f114f1a11c3f6b02a435f0bdc154578e4d7f22")
     wanted = [(f"sk-{number}", stored) for number in range(4 * PARALLEL)]
-    assert payloads_on(bucket, session).opened(session.session_id, wanted, home=session.home_region) == [
+    assert payloads_on(bucket, session).load(session.session_id, wanted, home=session.home_region) == [
         [1]
     ] * len(wanted)
     assert bucket.most == PARALLEL
@@ -282,7 +285,7 @@ def test_a_bucket_that_takes_nothing_leaves_nothing_done(world: World) -> None:
     with pytest.raises(ThrottledError):
         context.append(ALICE, session.session_id, [message(world, "small"), message(world, LARGE)])
     assert world.memory.messages.get(session.session_id, {}) == {}
-    calls = replace(world.store.tool_calls, payloads=payloads_on(bucket, session))
+    calls = replace(world.store.recorded_calls, payloads=payloads_on(bucket, session))
     with pytest.raises(ThrottledError):
         calls.record(ALICE, session.session_id, call())
     assert world.memory.claims == {}

@@ -1,4 +1,4 @@
-"""Only a call that succeeds is a use: one that is refused moves no end."""
+"""A request that is refused does not slide the session."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,14 +20,14 @@ from session_store.errors import (
     VersionConflictError,
 )
 from session_store.services.context import NewMessage
-from session_store.services.tool_calls.record import FinishedCall
+from session_store.services.tool_calls.record import RecordedCall
 from tests.support.samples import ALICE
 from tests.support.world import World
 
 PAGE: PageRequest[Any] = PageRequest(limit=10)
 
 
-def a_call(**changes: Any) -> FinishedCall:
+def a_call(**changes: Any) -> RecordedCall:
     values: dict[str, Any] = {
         "tool_call_id": "c1",
         "tool_name": "search",
@@ -37,11 +37,11 @@ def a_call(**changes: Any) -> FinishedCall:
         "duration_ms": 1,
         "started_at": None,
     }
-    return FinishedCall(**{**values, **changes})
+    return RecordedCall(**{**values, **changes})
 
 
 class Used:
-    """A session with a message and a call, whose window is due to move."""
+    """A session with a message and a call, due to slide."""
 
     def __init__(self, world: World, *, status: Status = Status.ACTIVE) -> None:
         self.world = world
@@ -62,7 +62,7 @@ class Used:
         return self.append(taken, NewMessage(content=3), atomic=atomic)
 
     def record(self, **changes: Any) -> object:
-        return self.world.store.tool_calls.record(ALICE, self.session_id, a_call(**changes))
+        return self.world.store.recorded_calls.record(ALICE, self.session_id, a_call(**changes))
 
     def call(self, tool_call_id: str) -> object:
         return self.world.store.tool_calls.get(ALICE, self.session_id, tool_call_id)

@@ -1,4 +1,4 @@
-"""A range goes to the consumer in its order, in batches that an invocation can carry."""
+"""A range goes to the consumer in order, in batches that fit into an invocation."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def test_after_a_batch_that_failed_nothing_more_is_tried(office: Office) -> None
     replay = office.dead_letters.replays.run(a_range(1, 250))
     assert (replay.outcome, replay.records) == (Outcome.FAILED, 198)
     assert replay.detail == (
-        "2 of 250 records failed, the first at sequence number 150; 50 after them were not tried."
+        "2 of 250 records failed, the first at sequence number 150; 50 later ones were not tried."
     )
     assert len(office.consumer.batches) == 2
 
@@ -52,7 +52,7 @@ def test_no_batch_is_begun_without_the_time_for_it(office: Office) -> None:
     office.deadline.expires_in(BATCH_SECONDS - 1)
     replay = office.dead_letters.replays.run(a_range(1, 10))
     assert (replay.outcome, replay.records) == (Outcome.FAILED, 0)
-    assert replay.detail == "The time of the request was over after 0 of 10 records."
+    assert replay.detail == "Out of time after 0 of 10 records."
     assert not office.consumer.batches
 
 
@@ -60,7 +60,7 @@ def test_a_consumer_that_is_out_of_reach_leaves_the_range(office: Office) -> Non
     office.consumer.busy = True
     replay = office.dead_letters.replays.run(a_range(1, 10))
     assert (replay.outcome, replay.records) == (Outcome.FAILED, 0)
-    assert str(replay.detail).endswith("It took 0 of 10 records before.")
+    assert str(replay.detail).endswith("0 of 10 records were accepted before.")
 
 
 def test_what_is_left_of_a_trimmed_range_may_fail_too(office: Office) -> None:

@@ -1,4 +1,4 @@
-"""What a caller may do with its sessions."""
+"""The sessions of a caller: created, changed, moved."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_kept_is_refused_and_nothing_is_stored(
 
 
 def text_of(size: int) -> dict[str, str]:
-    """A map of so many bytes of JSON."""
+    """A map whose JSON has that many bytes."""
     return {"k": "x" * (size - len('{"k":""}'))}
 
 

@@ -9,13 +9,12 @@ from msgspec.structs import replace
 from audit_consumer.records import decode_record
 from session_store.domain.differences import Difference, Exposure, Operation
 from session_store.domain.json_values import encode
-from session_store.domain.page import PageRequest
 from session_store.domain.payload import StoredPayload
 from session_store.domain.session import Author, Owner, Status
 from session_store.domain.session_end import EndReason, SessionEnd
-from session_store.errors import ForbiddenError, SessionNotFoundError, UnreadableRecordError
+from session_store.errors import UnreadableRecordError
 from session_store.schema import PAYLOADS, checkpoint_sk, task_pk
-from session_store.services.stream_consumer import WHOLE_PAGE, StreamConsumer
+from session_store.services.stream_consumer import StreamConsumer
 from session_store.storage.dynamodb.checkpoint_items import checkpoint_item
 from session_store.storage.dynamodb.child_items import claim_item, message_item, record_item
 from session_store.storage.dynamodb.free_claim_table import free_claim_item
@@ -24,14 +23,11 @@ from session_store.storage.dynamodb.task_items import task_item
 from session_store.storage.memory.audit import MemoryAudit
 from session_store.storage.memory.state import Memory
 from tests.support.samples import (
-    ALICE,
     AUTHOR,
     NOW_MS,
     NOW_SECONDS,
-    OPERATOR,
     OWNER,
     REGION,
-    STRANGER,
     a_call,
     a_checkpoint,
     a_free_claim,
@@ -41,7 +37,6 @@ from tests.support.samples import (
 )
 from tests.support.stream import AT, SERVICE, a_record, image_of
 from tests.support.task_samples import a_task, done, took
-from tests.support.world import World
 
 RETENTION = 90 * 86_400
 
@@ -79,7 +74,9 @@ def consume(consumer: StreamConsumer, record: Mapping[str, Any]) -> None:
     consumer.consume(decode_record(record))
 
 
-def test_a_change_is_audited_with_who_what_and_when(consumer: StreamConsumer, memory: Memory) -> None:
+def test_a_change_is_audited_with_its_author_difference_and_time(
+    consumer: StreamConsumer, memory: Memory
+) -> None:
     session = a_session(state={"n": 1})
     after = replace(session, version=2, state={"n": 2}, updated_by=Author(principal="p", request_id="r"))
     record = a_record(old=image_of(session), new=image_of(after))
@@ -120,7 +117,7 @@ def test_children_are_audited_as_they_come(consumer: StreamConsumer, memory: Mem
 
 
 @pytest.mark.parametrize("stored", ["secret plan", StoredPayload(size=400_000, sha256="a" * 64)])
-def test_a_checkpoint_is_audited_and_its_data_told_by_size_and_hash(
+def test_a_checkpoint_is_audited_with_size_and_hash_of_its_data(
     consumer: StreamConsumer, memory: Memory, stored: Any
 ) -> None:
     session = a_session()
@@ -184,7 +181,7 @@ def test_a_task_is_audited_as_it_goes_and_its_payloads_are_not_shown(
         ({"type": "User", "principalId": "x"}, NOW_SECONDS + 1, EndReason.DELETED, "SessionRemoved", None),
     ],
 )
-def test_expiry_is_told_from_deletion(
+def test_expiry_is_distinguished_from_deletion(
     consumer: StreamConsumer,
     memory: Memory,
     sent: Sent,
@@ -248,54 +245,13 @@ def test_an_item_of_an_unknown_kind_is_unreadable(
     assert memory.changes == {}
 
 
-def test_the_trail_is_the_owners_and_in_time_order(consumer: StreamConsumer) -> None:
-    world = World()
-    session = world.open()
-    ours = replace(consumer, storage=MemoryAudit(memory=world.memory))
-    image = image_of(session)
-    for second in (5, 3, 3, 4):
-        consume(ours, a_record(new=image, at=NOW_SECONDS + second))
-    page = world.store.audit.page(ALICE, session.session_id, PageRequest(limit=10))
-    assert [entry.at for entry in page.items] == [AT + second * 1000 for second in (3, 3, 4, 5)]
-    numbers = [entry.sequence_number for entry in page.items[:2]]
-    assert numbers == sorted(numbers, key=str)
-    with pytest.raises(SessionNotFoundError):
-        world.store.audit.page(STRANGER, session.session_id, PageRequest(limit=10))
-
-
-def test_an_entry_past_its_retention_is_not_shown(consumer: StreamConsumer) -> None:
-    world = World()
-    session = world.open()
-    ours = replace(consumer, storage=MemoryAudit(memory=world.memory), audit_retention=1)
-    consume(ours, a_record(new=image_of(session), at=world.clock.now // 1000 - 1))
-    assert world.store.audit.page(ALICE, session.session_id, PageRequest(limit=10)).items == ()
-    assert list(world.store.audit.whole(OPERATOR, session.session_id)) == []
-
-
-def test_an_operator_reads_the_whole_trail_of_a_session_that_is_gone(consumer: StreamConsumer) -> None:
-    world = World()
-    session = a_session()
-    ours = replace(consumer, storage=MemoryAudit(memory=world.memory))
-    for second in range(WHOLE_PAGE + 1):
-        consume(ours, a_record(new=image_of(session), at=NOW_SECONDS + second))
-    times = [entry.at for entry in world.store.audit.whole(OPERATOR, session.session_id)]
-    assert times == [AT + second * 1000 for second in range(WHOLE_PAGE + 1)]
-
-
-def test_who_is_no_operator_reads_no_whole_trail() -> None:
-    world = World()
-    session = world.open()
-    with pytest.raises(ForbiddenError):
-        world.store.audit.whole(ALICE, session.session_id)
-
-
-def test_an_owner_is_who_the_session_names(consumer: StreamConsumer, sent: Sent) -> None:
+def test_the_owner_of_an_ended_session_is_that_of_its_item(consumer: StreamConsumer, sent: Sent) -> None:
     owner = Owner(tenant="t", subject="s")
     consume(consumer, a_record(old=image_of(a_session(owner=owner)), identity=SERVICE))
     assert sent.ends[0].owner == owner
 
 
-def test_the_claim_of_a_key_is_told_by_its_sessions_change_and_not_by_itself(
+def test_the_claim_of_a_key_is_not_audited_by_itself(
     consumer: StreamConsumer, memory: Memory, sent: Sent
 ) -> None:
     image = key_claim_item(a_key_claim())
@@ -304,7 +260,7 @@ def test_the_claim_of_a_key_is_told_by_its_sessions_change_and_not_by_itself(
     assert (memory.changes, sent.ends) == ({}, [])
 
 
-def test_a_free_claim_is_told_and_its_expiry_is_not(
+def test_a_free_claim_is_audited_and_its_expiry_is_not(
     consumer: StreamConsumer, memory: Memory, sent: Sent
 ) -> None:
     claim = a_free_claim()

@@ -1,4 +1,4 @@
-"""Tasks of several regions: each is written where it is at home, and read everywhere."""
+"""Tasks of several regions: each is written in its home region and read everywhere."""
 
 from collections.abc import Callable
 
@@ -69,7 +69,7 @@ def test_a_step_elsewhere_is_sent_home(
     assert world.memory.tasks[task.task_id] == task
 
 
-def test_a_task_that_is_over_is_over_in_every_region_and_ended_by_nobody_who_reads(
+def test_a_lapsed_task_is_seen_as_lapsed_in_every_region_and_not_written_by_reads(
     world: World, far: Store
 ) -> None:
     task = made(world.store, TaskKind.APPROVAL)

@@ -1,4 +1,4 @@
-"""Workers whose clocks differ, on one queue in memory: each task has one holder, and one end."""
+"""Workers with different clocks on one queue: each task has one holder at a time, and one end."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -29,7 +29,7 @@ QUEUE: Final = "work"
 
 @dataclass
 class Skewed:
-    """A clock that is off by ``skew`` of what time it is in ``world``."""
+    """The clock of ``world``, off by ``skew``."""
 
     world: "QueueMachine"
     skew: int
@@ -40,7 +40,7 @@ class Skewed:
 
 @dataclass
 class Worker:
-    """``held``: the tasks as they were given to it, by id."""
+    """``held``: the tasks as the worker received them, by id."""
 
     store: Store
     clock: Skewed
@@ -81,7 +81,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule(worker=WORKER, what=st.sampled_from(["complete", "follow", "fail", "heartbeat", "cancel"]))
     def go_on(self, worker: int, what: str) -> None:
-        """With all that it holds, or believes to hold."""
+        """The worker dies with all tasks that it holds, or believes to hold."""
         me = self.workers[worker]
         work = me.store.task_work
         for task_id, task in list(me.held.items()):
@@ -103,7 +103,7 @@ class QueueMachine(RuleBasedStateMachine):
         news = [NewTask(queue=QUEUE, payload=2)] if following else []
         for _ in range(2):
             done = work.complete(SOMEBODY, task.task_id, fence=task.fence, result="r", following=news)
-        assert not done.done
+        assert done.replayed
         self.made.update(done.following)
 
     @rule(worker=WORKER)
@@ -163,7 +163,7 @@ class QueueMachine(RuleBasedStateMachine):
         return task is None or task.is_settled
 
     def teardown(self) -> None:
-        """Whatever came of the workers, what is open is done by one who comes later."""
+        """Whatever happened to the workers, a later one finishes all open tasks."""
         for _ in range(MAX_ATTEMPTS):
             self.now += 3_600_000
             me = self.workers[0]

@@ -1,4 +1,4 @@
-"""Signs of life, and the end."""
+"""Touching and deleting sessions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A finished tool call is recorded once per call id, whatever becomes of its session."""
+"""A finished tool call is recorded once per call id, whatever happens to its session."""
 
 from decimal import Decimal
 from typing import Any
@@ -21,14 +21,14 @@ from session_store.errors import (
     StoreError,
 )
 from session_store.services.payloads import INLINE_LIMIT
-from session_store.services.tool_calls.record import FinishedCall, Recorded
+from session_store.services.tool_calls.record import RecordedCall, RecordResult
 from tests.support.samples import ALICE, AUDIT_RETENTION, BOB, DAY, NOW_MS, NOW_SECONDS, REGION, STRANGER
 from tests.support.world import World
 
 PAGE: PageRequest[Any] = PageRequest(limit=100)
 
 
-def a_call(tool_call_id: str = "c1", **changes: Any) -> FinishedCall:
+def a_call(tool_call_id: str = "c1", **changes: Any) -> RecordedCall:
     values: dict[str, Any] = {
         "tool_call_id": tool_call_id,
         "tool_name": "search",
@@ -38,11 +38,11 @@ def a_call(tool_call_id: str = "c1", **changes: Any) -> FinishedCall:
         "duration_ms": 250,
         "started_at": None,
     }
-    return FinishedCall(**{**values, **changes})
+    return RecordedCall(**{**values, **changes})
 
 
-def record(world: World, session: Session, call: FinishedCall) -> Recorded:
-    return world.store.tool_calls.record(ALICE, session.session_id, call)
+def record(world: World, session: Session, call: RecordedCall) -> RecordResult:
+    return world.store.recorded_calls.record(ALICE, session.session_id, call)
 
 
 def end(world: World, session: Session, how: str) -> None:
@@ -62,7 +62,7 @@ def test_a_call_is_kept_with_its_claim_and_an_event(world: World) -> None:
     session = world.open()
     recorded = record(world, session, a_call())
     kept = recorded.record
-    assert recorded.created
+    assert not recorded.replayed
     assert (kept.status, kept.started_at, kept.completed_at) == (ClaimStatus.COMPLETED, NOW_MS - 250, NOW_MS)
     assert (kept.input, kept.output) == ({"q": "x", "n": Decimal("0.1")}, {"hits": 9007199254740993})
     assert (kept.fence, kept.ttl) == (NOW_MS, NOW_SECONDS + 30 * DAY)
@@ -97,7 +97,7 @@ def test_the_same_call_again_is_a_success(world: World, how: str) -> None:
     end(world, session, how)
     world.clock.pass_(1)
     reordered = a_call(input={"n": Decimal("0.1"), "q": "x"})
-    assert record(world, session, reordered) == Recorded(record=first.record, created=False)
+    assert record(world, session, reordered) == RecordResult(record=first.record, replayed=True)
     assert len([event for event in world.memory.events if event.event_name == "ToolCallRecorded"]) == 1
 
 
@@ -142,20 +142,20 @@ def test_a_new_call_is_refused_after_the_end(world: World, how: str, error: type
 
 @pytest.mark.parametrize("caller", [BOB, STRANGER])
 @EVERY_END
-def test_anothers_call_is_not_there(world: World, how: str, caller: Any) -> None:
+def test_a_foreign_call_is_not_found(world: World, how: str, caller: Any) -> None:
     session = world.open()
     record(world, session, a_call())
     end(world, session, how)
     for call in (a_call(), a_call(input="other"), a_call("c2")):
         with pytest.raises(SessionNotFoundError):
-            world.store.tool_calls.record(caller, session.session_id, call)
+            world.store.recorded_calls.record(caller, session.session_id, call)
     with pytest.raises(SessionNotFoundError):
         world.store.tool_calls.get(caller, session.session_id, "c1")
     with pytest.raises(SessionNotFoundError):
         world.store.tool_calls.history(caller, session.session_id, PAGE)
 
 
-def test_a_call_in_progress_is_told_as_such(world: World) -> None:
+def test_a_call_in_progress_is_refused_as_such(world: World) -> None:
     session = world.open()
     record(world, session, a_call())
     ((key, claim),) = world.memory.claims.items()
@@ -179,17 +179,8 @@ def test_a_settled_call_whose_record_is_gone_is_not_run_again(world: World) -> N
 def test_calls_are_recorded_at_home_only(world: World) -> None:
     session = world.open()
     with pytest.raises(MisdirectedError):
-        world.seen_from("eu-west-1").tool_calls.record(ALICE, session.session_id, a_call())
+        world.seen_from("eu-west-1").recorded_calls.record(ALICE, session.session_id, a_call())
     assert world.memory.claims == {}
-
-
-@pytest.mark.parametrize("tool_call_id", ["a", "a#b", "a%23b", "x" * 41, "x" * 200, "x" * 256])
-def test_a_call_id_is_found_again_and_no_other_with_it(world: World, tool_call_id: str) -> None:
-    session = world.open()
-    record(world, session, a_call("a" + "x" * 36))
-    kept = record(world, session, a_call(tool_call_id)).record
-    assert world.store.tool_calls.get(ALICE, session.session_id, tool_call_id) == kept
-    assert world.store.tool_calls.history(ALICE, world.open().session_id, PAGE)[1].items == ()
 
 
 @pytest.mark.parametrize(
@@ -203,7 +194,7 @@ def test_a_call_id_is_found_again_and_no_other_with_it(world: World, tool_call_i
         (a_call(error="e"), "$.error"),
     ],
 )
-def test_a_malformed_call_is_refused_with_its_path(world: World, call: FinishedCall, path: str) -> None:
+def test_a_malformed_call_is_refused_with_its_path(world: World, call: RecordedCall, path: str) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         record(world, world.open(), call)
     assert refused.value.facts["path"] == path
@@ -222,18 +213,3 @@ def test_without_a_bucket_input_and_outcome_together_fit_in_an_item() -> None:
         with pytest.raises(PayloadTooLargeError) as refused:
             record(world, session, a_call("c3", **{part: "x" * INLINE_LIMIT}))
         assert refused.value.facts["path"] == f"$.{part}"
-
-
-def test_history_shows_the_session_and_its_calls_in_time_order(world: World) -> None:
-    session = world.open()
-    for number, began in enumerate([300, 100, 200]):
-        record(world, session, a_call(f"c{number}", started_at=NOW_MS + began))
-    seen, page = world.store.tool_calls.history(ALICE, session.session_id, PageRequest(limit=2))
-    assert seen == session
-    assert [kept.tool_call_id for kept in page.items] == ["c1", "c2"]
-    rest_of_it = PageRequest(limit=2, after=page.next)
-    _, rest = world.store.tool_calls.history(ALICE, session.session_id, rest_of_it)
-    assert [kept.tool_call_id for kept in rest.items] == ["c0"]
-    assert rest.next is None
-    with pytest.raises(NotFoundError):
-        world.store.tool_calls.get(ALICE, session.session_id, "c9")

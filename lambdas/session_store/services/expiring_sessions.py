@@ -1,4 +1,4 @@
-"""Sessions that end soon, walked page by page."""
+"""Sessions that end soon, page by page."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,15 +9,15 @@ from session_store.domain.session import ExpiringSession, Status
 from session_store.ports import SessionStorage
 
 
-def pages_ending(
+def pages_expiring(
     sessions: SessionStorage, statuses: Iterable[Status], *, now_ms: int, until: int, size: int
 ) -> Iterator[tuple[ExpiringSession, ...]]:
-    """Those of each status that end by ``until`` (epoch seconds), soonest first, read as asked for."""
+    """The sessions of each status that end by ``until`` (epoch seconds), soonest first, read lazily."""
     for status in sorted(statuses):
         page: PageRequest[ExpiringPosition] = PageRequest(limit=size)
         while True:
-            found = sessions.page_expiring(status, now_ms=now_ms, until=until, page=page)
-            yield found.items
-            if found.next is None:
+            result = sessions.page_expiring(status, now_ms=now_ms, until=until, page=page)
+            yield result.items
+            if result.next is None:
                 break
-            page = replace(page, after=found.next)
+            page = replace(page, after=result.next)

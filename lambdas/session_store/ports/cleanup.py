@@ -1,4 +1,4 @@
-"""What follows the end of a session."""
+"""What the clean-up after a session needs."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,35 +10,35 @@ from session_store.domain.session_end import SessionEnd
 
 class CleanupQueue(Protocol):
     def send(self, end: SessionEnd) -> None:
-        """Ask for the clean-up after a session. Asked twice, it is done once."""
+        """Queue the clean-up after a session. Queued twice, it has the same effect as once."""
         ...
 
 
 class SecretStorage(Protocol):
     def read(self, name: str) -> str | None:
-        """The text of a secret; None where there is no such secret.
+        """Read the text of a secret. None where there is no such secret.
 
         Raises:
-            UnavailableError: it could not be asked now.
+            UnavailableError: it could not be read now.
         """
         ...
 
 
 class Revoker(Protocol):
     def revoke(self, credential: Credential) -> str | None:
-        """Revoke a token at the authorization server; None when it is revoked, else why it cannot be.
+        """Revoke a token at the authorization server. None when it is revoked, else why it cannot be.
 
         Raises:
-            UnavailableError: the server asks to be tried again, or does not answer.
+            UnavailableError: the server did not answer, or asked to retry later.
         """
         ...
 
 
 class EventBus(Protocol):
     def emit(self, notices: Sequence[Notice]) -> None:
-        """Send the notices, at most ``MAX_NOTICES`` at once.
+        """Send notices, at most ``MAX_NOTICES`` at once.
 
         Raises:
-            UndeliveredError: the bus did not take all of them.
+            UndeliveredError: the bus did not accept all of them.
         """
         ...
