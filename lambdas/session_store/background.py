@@ -1,6 +1,6 @@
-"""Where the functions behind the API meet their adapters.
+"""The composition root of the functions behind the API: use cases on their adapters.
 
-Apart from ``bootstrap``, so that a request's cold start loads none of it.
+It is separate from ``bootstrap``, so that a cold start of the API loads none of it.
 """
 
 from typing import Any
@@ -44,7 +44,7 @@ from session_store.system import RandomIds, SystemClock
 
 
 def open_stream_consumer(settings: Settings, stream: StreamSettings) -> tuple[StreamConsumer, Quarantine]:
-    """What the consumer of the stream does with a record, and where it puts one that nobody understands."""
+    """Open the stream consumer, and the quarantine for records in no known form."""
     audit = Client(dynamodb=dynamodb_client(region=settings.region), table=settings.audit_table)
     consumer = StreamConsumer(
         storage=AuditTable(client=audit),
@@ -72,7 +72,7 @@ def cleanup_on(
     payloads: PayloadStorage | None = None,
     deadline: Deadline | None = None,
 ) -> Cleanup:
-    """What is done after a session's end, on a storage."""
+    """The clean-up of ended sessions on a given storage."""
     endpoint = cleanup.revocation_endpoint
     client = cleanup.revocation_client_secret
     revoker = (
@@ -92,7 +92,7 @@ def cleanup_on(
 
 
 def open_cleanup(settings: Settings, cleanup: CleanupSettings) -> Cleanup:
-    """The clean-up as its function uses it."""
+    """Open the clean-up on AWS."""
 
     def client(service: str) -> Any:  # noqa: ANN401 - as aws_client
         return aws_client(service, region=settings.region)
@@ -111,7 +111,7 @@ def open_cleanup(settings: Settings, cleanup: CleanupSettings) -> Cleanup:
 
 
 def open_census(settings: Settings) -> Census:
-    """The census as its function uses it."""
+    """Open the session census on DynamoDB."""
     deadline = Deadline()
     client = dynamodb_client(region=settings.region)
     return Census(
@@ -123,7 +123,7 @@ def open_census(settings: Settings) -> Census:
 
 
 def open_expiry_watch(settings: Settings, watch: WatchSettings) -> tuple[ExpiryWatch, OverdueTasks]:
-    """The watch over what ends as its function uses it; both have one deadline."""
+    """Open the expiry watch and the overdue tasks, with one deadline for both."""
     deadline, clock = Deadline(), SystemClock()
     home = Home(region=settings.region)
     storage = dynamodb_storage(settings, dynamodb_client(region=settings.region), deadline)
@@ -141,7 +141,7 @@ def open_expiry_watch(settings: Settings, watch: WatchSettings) -> tuple[ExpiryW
 
 
 def open_heart(settings: Settings) -> HeartbeatWriter:
-    """The heartbeat as its function uses it."""
+    """Open the heartbeat on DynamoDB."""
     deadline = Deadline()
     client = dynamodb_client(region=settings.region)
     return HeartbeatWriter(
