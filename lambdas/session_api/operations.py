@@ -48,6 +48,7 @@ SHARED_PROBLEMS: Final = (
     problems.INVALID,
     problems.UNAUTHENTICATED,
     problems.FORBIDDEN,
+    problems.TOO_LARGE,
     problems.INTERNAL,
     problems.THROTTLED,
 )

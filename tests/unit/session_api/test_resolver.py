@@ -41,6 +41,14 @@ def test_every_operation_but_health_needs_a_caller(api: InProcessApi, operation:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_a_refusal_of_a_body_over_a_mebibyte_is_declared(api: InProcessApi, operation: Any) -> None:
+    """Also where the operation ignores its body."""
+    answer = api.call(operation.method, path_of(operation.path), f'{{"a":"{"x" * 1024 * 1024}"}}')
+    assert answer.status in {problem.status for problem in operation.problems} | set(operation.statuses)
+    assert (answer.status == 413) != operation.anonymous
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_a_version_that_a_write_would_ignore_is_refused(api: InProcessApi, operation: Any) -> None:
     """``*`` holds whatever the version, and a read has nothing to lose."""
     answers = [
