@@ -45,6 +45,8 @@ CONCLUSIVE: Final[Mapping[Repeat, tuple[type[errors.SessionStoreError], ...]]] =
     ),
     # Whatever an earlier attempt did is gone with the session.
     Repeat.CONDITIONAL: (errors.NotFoundError,),
+    # Likewise; and an attempt that is in progress has not been settled.
+    Repeat.RECONCILIATION: (errors.NotFoundError, errors.InProgressError),
     # A session that exists has not been deleted: ids are never used twice.
     Repeat.DELETION: (errors.VersionConflictError,),
 }
@@ -142,7 +144,7 @@ def exchange(
             raise
         if isinstance(result, HttpResponse) and result.status in SUCCESS:
             return decode(result.body or b"null", call.answer, decimals=settings.decimals)
-        failure = _failure(result)
+        failure = _failure(result, call.repeat)
         if (
             in_doubt
             and call.repeat is Repeat.DELETION
@@ -171,7 +173,7 @@ class _Failure:
     wait_seconds: float = 0.0
 
 
-def _failure(result: StepResult) -> _Failure:
+def _failure(result: StepResult, repeat: Repeat) -> _Failure:
     if isinstance(result, TransportFailure):
         error = errors.UnreachableError(f"No response: {type(result.error).__name__}")
         error.__cause__ = result.error
@@ -179,7 +181,9 @@ def _failure(result: StepResult) -> _Failure:
     if result is None:
         raise TypeError("the result of an attempt is a response or a failure")
     refusal = error_from(result)
-    waits = isinstance(refusal, errors.ThrottledError | errors.InProgressError)
+    waits = isinstance(refusal, errors.ThrottledError) or (
+        isinstance(refusal, errors.InProgressError) and repeat is not Repeat.RECONCILIATION
+    )
     broken = isinstance(refusal, errors.ServerError | errors.OutcomeUnknownError)
     return _Failure(
         error=refusal,

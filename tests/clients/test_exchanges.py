@@ -24,6 +24,7 @@ from tests.clients.exchange_samples import (
     GET,
     MOVE,
     NOT_DONE,
+    RECONCILE,
     RECORD,
     REDRIVE,
     REFUSALS,
@@ -120,6 +121,7 @@ RECOGNISED = set(REFUSALS) - {"forbidden", "unauthenticated", "invalid-request"}
         (APPEND, {"session-not-found", "idempotency-mismatch"}),
         (REPLACE, {"session-not-found"}),
         (MOVE, {"session-not-found"}),
+        (RECONCILE, {"session-not-found"}),
         (DELETE, {"version-conflict"}),
         (TOUCH, set(REFUSALS)),
     ],
@@ -185,6 +187,15 @@ def test_a_call_in_progress_is_asked_for_again() -> None:
     played = Played(events=[problem(409, "in-progress", wait=1), success(RECORD)])
     played.run(RECORD)
     assert played.pauses[0] >= 1
+
+
+@pytest.mark.parametrize("before", [[], [lost()], [problem(503, "throttled")]], ids=["first", "lost", "busy"])
+def test_a_verdict_about_an_attempt_is_not_kept_until_its_lease_ends(before: list[StepResult]) -> None:
+    running = problem(409, "in-progress", wait=1)
+    played = Played(events=[*before, running, success(RECONCILE)])
+    with pytest.raises(errors.InProgressError):
+        played.run(RECONCILE)
+    assert len(played.attempts) == len(before) + 1
 
 
 def test_the_same_words_tell_of_a_call_and_of_the_work_behind_it_by_their_status() -> None:
