@@ -143,7 +143,7 @@ def exchange(
                 raise _unknown(call) from error
             raise
         if isinstance(result, HttpResponse) and result.status in SUCCESS:
-            return decode(result.body or b"null", call.answer, decimals=settings.decimals)
+            return _answer(call, result, settings)
         failure = _failure(result, call.repeat)
         if (
             in_doubt
@@ -161,6 +161,16 @@ def exchange(
         LOG.debug("%s %s again in %.2f s: %s", call.method, call.path, wait, type(failure.error).__name__)
         yield Pause(wait)
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _answer(call: Call[AnswerT], response: HttpResponse, settings: ClientSettings) -> AnswerT:
+    """Decode a successful response. If it cannot be read, a write may have taken effect."""
+    try:
+        return decode(response.body or b"null", call.answer, decimals=settings.decimals)
+    except errors.UnreadableAnswerError as error:
+        if call.repeat is Repeat.IDEMPOTENT:
+            raise
+        raise _unknown(call) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
