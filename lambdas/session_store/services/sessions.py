@@ -36,7 +36,7 @@ from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
 from session_store.services.new_sessions import NewSession, SessionSeed, build_session
 from session_store.services.permissions import check_operator
-from session_store.services.state_limits import check_map, check_size
+from session_store.services.state_limits import check_map, check_operations_size
 
 
 class Sessions(Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ class Sessions(Struct, frozen=True, kw_only=True):
         Raises:
             InvalidRequestError, PayloadTooLargeError
         """
-        check_size([operations.set, operations.remove, operations.increment, operations.append])
+        check_operations_size(operations)
         return self._build_write(caller, session_id, check_operations(operations), WRITABLE, version)
 
     def move(self, caller: Caller, session_id: str, to: Status, *, version: int | None = None) -> Session:

@@ -83,7 +83,7 @@ class Tasks(Struct, frozen=True, kw_only=True):
         if wanted.queue is not None:
             check_identifier(wanted.queue, path="query queue")
         if wanted.session_id is not None:
-            check_session_id(wanted.session_id)
+            check_session_id(wanted.session_id, path="query sessionId")
         kinds = TaskKind if wanted.kind is None else [wanted.kind]
         if wanted.status is not None and not any(wanted.status in STATUSES[kind] for kind in kinds):
             raise InvalidRequestError(f"No {wanted.kind} can be {wanted.status}", path="query status")
