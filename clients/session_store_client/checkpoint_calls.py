@@ -41,7 +41,7 @@ def add_checkpoint(
         SessionNotFoundError: there is none, it has expired, or it belongs to another caller.
         NotFoundError: the namespace has no checkpoint ``parent_id``.
         SessionClosedError: the session is closing or closed.
-        ContentConflictError: the id is taken by another content.
+        ContentConflictError: the id is taken by other content.
         PayloadTooLargeError: ``data`` exceeds the limit.
         OutcomeUnknownError: it may have been stored; for instance the session was closed after a lost
             response.

@@ -84,7 +84,7 @@ class AlreadyDecidedError(SessionStoreError):
 
 
 class ContentConflictError(SessionStoreError):
-    """409: the id of a message or checkpoint is taken by another content."""
+    """409: the id of a message or checkpoint is taken by other content."""
 
 
 class InProgressError(SessionStoreError):

@@ -148,7 +148,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         session = self.access.load(caller, session_id, min_version=min_version)
         checkpoint = self._read_unexpired(session_id, namespace, checkpoint_id)
         if checkpoint is None:
-            raise NotFoundError
+            raise NotFoundError("There is no such checkpoint in this namespace of the session.")
         (whole,) = CHECKPOINTS.load(self.payloads, (checkpoint,), home=session.home_region)
         self.access.slide_quietly(caller, session)
         return whole
@@ -166,7 +166,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         session = self.access.load(caller, session_id, min_version=min_version)
         newest = self.newest_of(session, namespace)
         if newest is None:
-            raise NotFoundError
+            raise NotFoundError("There is no checkpoint in this namespace of the session.")
         self.access.slide_quietly(caller, session)
         return newest
 
