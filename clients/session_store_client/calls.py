@@ -27,6 +27,7 @@ class Repeat(Enum):
     RECOGNISED = "the store recognises it by a key, an id or an outcome, before any other check"
     RECOGNISED_APPEND = "the store recognises it by its ids, but a session closed meanwhile refuses it"
     CONDITIONAL = "its condition lets it happen once; a refusal may be caused by the earlier attempt"
+    RECONCILIATION = "as CONDITIONAL; in progress ends it, because it reports on an attempt that has ended"
     DELETION = "it deletes for good: not found is success"
     NEVER = "it is not sent again: its answer would not tell what the earlier attempt did"
 

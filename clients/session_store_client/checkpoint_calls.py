@@ -29,9 +29,10 @@ def add_checkpoint(
 ) -> Call[Checkpoint]:
     """Store a checkpoint, once.
 
-    ``checkpoint_id``: a UUIDv7, its time within five minutes of the store's clock; minted here when not
-    given. ``parent_id``: a checkpoint of the same namespace. ``retain_seconds``: seconds after which it
-    expires, at least 900; without it, it lives as long as its session.
+    ``checkpoint_id``: a UUIDv7, its time within five minutes of the store's clock and later than
+    ``parent_id``; minted here when not given. ``parent_id``: a checkpoint of the same namespace.
+    ``retain_seconds``: seconds after which it expires, at least 900; without it, it lives as long as its
+    session.
 
     Retried with the same id, so a lost response adds nothing twice. A second call with an id of your own is
     safe to repeat too, also from another process; without one it adds another checkpoint.
@@ -40,7 +41,7 @@ def add_checkpoint(
         SessionNotFoundError: there is none, it has expired, or it belongs to another caller.
         NotFoundError: the namespace has no checkpoint ``parent_id``.
         SessionClosedError: the session is closing or closed.
-        ContentConflictError: the id is taken by another content.
+        ContentConflictError: the id is taken by other content.
         PayloadTooLargeError: ``data`` exceeds the limit.
         OutcomeUnknownError: it may have been stored; for instance the session was closed after a lost
             response.
@@ -48,7 +49,7 @@ def add_checkpoint(
     body = {
         "data": data,
         "namespace": namespace,
-        "checkpointId": _IDS.mint() if checkpoint_id is None else checkpoint_id,
+        "checkpointId": _IDS.mint(after=parent_id) if checkpoint_id is None else checkpoint_id,
         **given(parentId=parent_id, retainSeconds=retain_seconds),
     }
     return Call(

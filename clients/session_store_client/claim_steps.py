@@ -39,6 +39,10 @@ def settle(path: str, answer: type[AnswerT], body: Mapping[str, object]) -> Call
 def reconcile(
     path: str, answer: type[AnswerT], *, fence: int, outcome: str, output: object, error: object
 ) -> Call[AnswerT]:
-    """Applies to one attempt, so it happens once; a repetition is refused."""
+    """Applies to one attempt, so it happens once; a repetition is refused.
+
+    It does not wait for a lease: what was found while the attempt was running may be outdated when it ends.
+    """
     body = {"fence": fence, "outcome": outcome, **given(output=output, error=error)}
-    return Call(method="POST", path=f"{path}/reconcile", answer=answer, body=body, repeat=Repeat.CONDITIONAL)
+    path = f"{path}/reconcile"
+    return Call(method="POST", path=path, answer=answer, body=body, repeat=Repeat.RECONCILIATION)

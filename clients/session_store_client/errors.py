@@ -84,7 +84,7 @@ class AlreadyDecidedError(SessionStoreError):
 
 
 class ContentConflictError(SessionStoreError):
-    """409: the id of a message or checkpoint is taken by another content."""
+    """409: the id of a message or checkpoint is taken by other content."""
 
 
 class InProgressError(SessionStoreError):
@@ -133,7 +133,7 @@ class ServerError(SessionStoreError):
 
 
 class OutcomeUnknownError(SessionStoreError):
-    """A write may or may not have taken effect: a response was lost, and no later one settled the question.
+    """A write may or may not have taken effect: a response was lost or unreadable, and no later one told.
 
     Read, then decide. ``__cause__`` is the last failure.
     """
@@ -148,7 +148,11 @@ class CredentialsError(SessionStoreError):
 
 
 class UnreadableAnswerError(SessionStoreError):
-    """The response does not match the API's contract: something else answered, or a version too different."""
+    """The response does not match the API's contract: something else answered, or a version too different.
+
+    Raised for a refusal, and for a call that is safe to repeat; a write that was answered with a success that
+    cannot be read raises ``OutcomeUnknownError``.
+    """
 
 
 ERROR_BY_SLUG: Final[Mapping[str, type[SessionStoreError]]] = {

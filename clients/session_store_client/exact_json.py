@@ -18,8 +18,9 @@ def encode(value: object) -> bytes:
     """Encode as compact JSON: a ``Decimal`` with all its digits, a ``float`` as its shortest repr.
 
     Raises:
-        ValueError: it has something that is not a JSON value, such as NaN or a datetime; the message has the
-            path. msgspec would encode a datetime as a string, which would not come back equal.
+        ValueError: it has something that is not a JSON value, such as NaN, a datetime or a lone surrogate;
+            the message has the path. msgspec would encode a datetime as a string, which would not come back
+            equal.
     """
     _check(value, "$")
     return _ENCODER.encode(value)
@@ -47,7 +48,10 @@ def _nearest(text: str) -> float | Decimal:
 
 
 def _check(value: object, path: str) -> None:
-    if value is None or isinstance(value, str | bool | int):
+    if value is None or isinstance(value, bool | int):
+        return
+    if isinstance(value, str):
+        _check_text(value, path)
         return
     if isinstance(value, float | Decimal):
         if not math.isfinite(value):
@@ -57,9 +61,18 @@ def _check(value: object, path: str) -> None:
         _check(child, f"{path}{step}")
 
 
+def _check_text(text: str, path: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"A lone surrogate is not JSON text (at {path})") from error
+
+
 def _children(value: object, path: str) -> list[tuple[str, Any]]:
     if isinstance(value, list | tuple):
         return [(f"[{position}]", child) for position, child in enumerate(value)]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        for key in value:
+            _check_text(key, f"{path}.{key.encode(errors='replace').decode()}")
         return [(f".{key}", child) for key, child in value.items()]
     raise ValueError(f"{type(value).__name__} is not a JSON value (at {path})")

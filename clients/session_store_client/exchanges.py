@@ -45,6 +45,8 @@ CONCLUSIVE: Final[Mapping[Repeat, tuple[type[errors.SessionStoreError], ...]]] =
     ),
     # Whatever an earlier attempt did is gone with the session.
     Repeat.CONDITIONAL: (errors.NotFoundError,),
+    # Likewise; and an attempt that is in progress has not been settled.
+    Repeat.RECONCILIATION: (errors.NotFoundError, errors.InProgressError),
     # A session that exists has not been deleted: ids are never used twice.
     Repeat.DELETION: (errors.VersionConflictError,),
 }
@@ -141,8 +143,8 @@ def exchange(
                 raise _unknown(call) from error
             raise
         if isinstance(result, HttpResponse) and result.status in SUCCESS:
-            return decode(result.body or b"null", call.answer, decimals=settings.decimals)
-        failure = _failure(result)
+            return _answer(call, result, settings)
+        failure = _failure(result, call.repeat)
         if (
             in_doubt
             and call.repeat is Repeat.DELETION
@@ -161,6 +163,16 @@ def exchange(
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
+def _answer(call: Call[AnswerT], response: HttpResponse, settings: ClientSettings) -> AnswerT:
+    """Decode a successful response. If it cannot be read, a write may have taken effect."""
+    try:
+        return decode(response.body or b"null", call.answer, decimals=settings.decimals)
+    except errors.UnreadableAnswerError as error:
+        if call.repeat is Repeat.IDEMPOTENT:
+            raise
+        raise _unknown(call) from error
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Failure:
     """``is_transient``: a retry can help. ``may_be_done``: the attempt may have taken effect nevertheless."""
@@ -171,7 +183,7 @@ class _Failure:
     wait_seconds: float = 0.0
 
 
-def _failure(result: StepResult) -> _Failure:
+def _failure(result: StepResult, repeat: Repeat) -> _Failure:
     if isinstance(result, TransportFailure):
         error = errors.UnreachableError(f"No response: {type(result.error).__name__}")
         error.__cause__ = result.error
@@ -179,7 +191,9 @@ def _failure(result: StepResult) -> _Failure:
     if result is None:
         raise TypeError("the result of an attempt is a response or a failure")
     refusal = error_from(result)
-    waits = isinstance(refusal, errors.ThrottledError | errors.InProgressError)
+    waits = isinstance(refusal, errors.ThrottledError) or (
+        isinstance(refusal, errors.InProgressError) and repeat is not Repeat.RECONCILIATION
+    )
     broken = isinstance(refusal, errors.ServerError | errors.OutcomeUnknownError)
     return _Failure(
         error=refusal,

@@ -29,7 +29,7 @@ def append_messages(
     Raises:
         SessionNotFoundError: there is none, it has expired, or it belongs to another caller.
         SessionClosedError: it is closing or closed, and takes no new messages.
-        ContentConflictError: an id is taken by another content.
+        ContentConflictError: an id is taken by other content.
         PayloadTooLargeError: a message or all of them exceed the limit.
         OutcomeUnknownError: messages may have been stored; for instance the session was closed after a lost
             response.

@@ -199,8 +199,8 @@ def get_history(
 def get_recovery(session_id: str, *, namespace: str = "", min_version: int | None = None) -> Call[Recovery]:
     """Read what another worker needs to go on with a session whose worker is gone.
 
-    Tool calls in progress, calls whose outcome is unknown, open tasks, and the latest checkpoint of
-    ``namespace``. Safe to repeat.
+    Tool calls in progress, calls whose outcome is unknown and open tasks, the hundred oldest of each, and the
+    latest checkpoint of ``namespace``. Safe to repeat.
 
     Raises:
         SessionNotFoundError: as in ``get_session``.

@@ -93,6 +93,7 @@ def extend_task(task_id: str, *, fence: int, lease_seconds: int) -> Call[Task]:
     """Extend the lease of a claimed task to ``lease_seconds`` from now. Safe to repeat.
 
     Raises:
+        ForbiddenError: the caller lacks the worker permission.
         FencedError: another worker has claimed it, or it has ended: stop working on it.
         NotFoundError: the tenant has no such task.
     """
@@ -113,6 +114,7 @@ def complete_task(
     task's session unless they name another. Safe to repeat with the same arguments: nothing is created twice.
 
     Raises:
+        ForbiddenError: the caller lacks the worker permission.
         FencedError: another worker has claimed it, or it has ended otherwise: stop working on it.
         IdempotencyMismatchError: it was completed before with another result.
         NotFoundError: the tenant has no such task.
@@ -137,6 +139,7 @@ def fail_task(
     first attempt, so it is raised as ``OutcomeUnknownError``.
 
     Raises:
+        ForbiddenError: the caller lacks the worker permission.
         FencedError: another worker has claimed it, or it has ended: stop working on it.
         IdempotencyMismatchError: this attempt was given back before with another error.
         NotFoundError: the tenant has no such task.

@@ -130,11 +130,12 @@ def reconcile_tool_call(
     ``fence``: of the attempt that was looked into, as ``get_recovery`` and ``get_tool_call`` show it.
 
     Retried after a lost response; a refusal after that is raised as ``OutcomeUnknownError``, since the first
-    attempt may have caused it.
+    attempt may have caused it. A running lease is not waited for.
 
     Raises:
         FencedError: another attempt has begun since, or the call is settled.
-        InProgressError: the attempt still holds its lease.
+        InProgressError: the attempt still holds its lease. Look into it again once it has ended: what was
+            found while it was running may be outdated.
         IdempotencyMismatchError: it was settled before with another outcome.
         NotFoundError: there is no such call, or its session is gone.
     """

@@ -11,7 +11,12 @@ METHODS: Final = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
 PATHS: Final[Mapping[Permission, Sequence[str]]] = {
     Permission.OPS: tuple(f"{method}/ops/*" for method in METHODS),
-    Permission.WORKER: ("POST/tasks/claim",),
+    Permission.WORKER: (
+        "POST/tasks/claim",
+        "POST/tasks/*/complete",
+        "POST/tasks/*/fail",
+        "POST/tasks/*/heartbeat",
+    ),
     Permission.APPROVER: ("POST/tasks/*/decide",),
 }
 """Methods and paths that need a permission; the IAM policies of SigV4 callers name the same ones."""

@@ -21,7 +21,8 @@ class AddCheckpoint(Body, frozen=True):
     """Printable ASCII without spaces, or empty. Each namespace has its own newest checkpoint."""
 
     checkpoint_id: str | None = None
-    """A UUIDv7 in lower case, its time within 5 minutes of now; minted where absent. Makes a retry safe."""
+    """A UUIDv7 in lower case, its time within 5 minutes of now, later than the id of its parent; minted where
+    absent. Makes a retry safe."""
 
     parent_id: str | None = None
     """A checkpoint of the same namespace that this one follows."""

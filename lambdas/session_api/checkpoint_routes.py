@@ -33,7 +33,6 @@ READ_PROBLEMS: Final = (problems.SESSION_NOT_FOUND, problems.MISDIRECTED, proble
         problems.SESSION_NOT_FOUND,
         problems.SESSION_CLOSED,
         problems.CONTENT_CONFLICT,
-        problems.TOO_LARGE,
         problems.MISDIRECTED,
         problems.OUTCOME_UNKNOWN,
     ),

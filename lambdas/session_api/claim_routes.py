@@ -13,7 +13,7 @@ from session_store.domain.claim import Step
 from session_store.domain.free_claim import FreeClaim
 
 WRITE_PROBLEMS: Final = (problems.NOT_FOUND, problems.MISDIRECTED, problems.OUTCOME_UNKNOWN)
-END_PROBLEMS: Final = (*WRITE_PROBLEMS, problems.FENCED, problems.MISMATCH, problems.TOO_LARGE)
+END_PROBLEMS: Final = (*WRITE_PROBLEMS, problems.FENCED, problems.MISMATCH)
 
 
 @operation(
@@ -28,7 +28,6 @@ END_PROBLEMS: Final = (*WRITE_PROBLEMS, problems.FENCED, problems.MISMATCH, prob
         problems.IN_PROGRESS,
         problems.UNRECONCILED,
         problems.MISMATCH,
-        problems.TOO_LARGE,
     ),
 )
 def begin_claim(request: Request[BeginClaim]) -> Reply:

@@ -22,7 +22,6 @@ from session_store.metric_names import Metric
         problems.SESSION_NOT_FOUND,
         problems.SESSION_CLOSED,
         problems.CONTENT_CONFLICT,
-        problems.TOO_LARGE,
         problems.MISDIRECTED,
         problems.OUTCOME_UNKNOWN,
     ),

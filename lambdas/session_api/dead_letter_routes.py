@@ -31,7 +31,7 @@ def list_dead_letters(request: Request[None]) -> Reply:
     REDRIVE,
     body=RedriveLetters,
     answer=RedriveAnswer,
-    refusals=(problems.NOT_FOUND, problems.TOO_LARGE),
+    refusals=(problems.NOT_FOUND,),
 )
 def redrive_dead_letters(request: Request[RedriveLetters]) -> Reply:
     """Process dead letters again, and remove those that are done.

@@ -21,7 +21,8 @@ tenant is the IAM role or user that signs, or the issuer and organisation of the
 end user within it. What belongs to another caller is answered like what does not exist: 404.
 
 **Writes.** Every write is conditional and atomic. `If-Match` makes one conditional on the session's version
-(optimistic locking). A session is written in its home region only (421 elsewhere).
+(optimistic locking); writes that do not list the header refuse a version in it. A session is written in its
+home region only (421 elsewhere).
 
 **Retries.** Each operation says what the same request does when it is sent again. 503 `throttled`: nothing
 was written, so try again. 503 `outcome-unknown`: the database's response was lost, so the write may have

@@ -48,6 +48,7 @@ SHARED_PROBLEMS: Final = (
     problems.INVALID,
     problems.UNAUTHENTICATED,
     problems.FORBIDDEN,
+    problems.TOO_LARGE,
     problems.INTERNAL,
     problems.THROTTLED,
 )
@@ -70,8 +71,9 @@ class Operation(Struct, frozen=True, kw_only=True):
     """One method of one path.
 
     ``statuses``: those of success, the usual one first. ``refusals``: problems beside those that all share.
-    ``conditional``: it accepts If-Match. ``keyed``: it accepts an Idempotency-Key. ``anonymous``: it needs no
-    caller. ``counts``: the metric that its replies add what they performed to.
+    ``conditional``: it accepts If-Match; other writes refuse a version there. ``keyed``: it accepts an
+    Idempotency-Key. ``anonymous``: it needs no caller. ``counts``: the metric that its replies add what they
+    performed to.
     """
 
     method: str
@@ -90,6 +92,16 @@ class Operation(Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         return self.route.__name__
+
+    @property
+    def refuses_if_match(self) -> bool:
+        return not self.conditional and self.method != "GET"
+
+    @property
+    def version_member(self) -> str | None:
+        """The member of the body that says which version the session must have, if there is one."""
+        members = getattr(self.body, "__struct_fields__", ())
+        return "expectedVersion" if "expected_version" in members else None
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -32,7 +32,7 @@ FORBIDDEN: Final = Problem("forbidden", 403, "Forbidden")
 """The caller may not do this."""
 
 NOT_FOUND: Final = Problem("not-found", 404, "Not found")
-"""There is no such thing, it has expired, or it is not the caller's."""
+"""There is no such item, it has expired, or it is not the caller's."""
 
 SESSION_NOT_FOUND: Final = Problem("session-not-found", 404, "Session not found")
 """There is no such session, it has ended, or it is not the caller's."""
@@ -44,7 +44,7 @@ SESSION_CLOSED: Final = Problem("session-closed", 409, "Session closed")
 """The session's status, `sessionStatus`, does not admit this write."""
 
 INVALID_TRANSITION: Final = Problem("invalid-transition", 409, "Invalid transition")
-"""There is no way from the status it has, `from`, to the one asked for, `to`."""
+"""The status `to` cannot be entered from the current one, `from`."""
 
 CONTENT_CONFLICT: Final = Problem("content-conflict", 409, "Content conflict")
 """An id is stored with other content: `messageIds` or `checkpointId`."""

@@ -11,13 +11,16 @@ class RecoveryAnswer(Answer, frozen=True):
     """What a session has in flight, and the checkpoint to resume from."""
 
     in_flight: list[OpenCall]
-    """Calls whose lease is running, or that may be begun again; oldest first."""
+    """Calls whose lease is running, or that may be begun again. The 100 oldest, oldest first."""
 
     outcome_unknown: list[OpenCall]
-    """Calls that are not retry-safe and whose lease expired: reconcile them first. Oldest first."""
+    """Calls that are not retry-safe and whose lease expired: reconcile them first. The 100 oldest."""
 
     open_tasks: list[OpenTask]
     """The session's 100 oldest open tasks, from an index that may lag a moment behind."""
+
+    more: bool
+    """Whether there are more calls or open tasks than these. Settle some, and read again."""
 
     checkpoint: CheckpointAnswer | None
     """The newest checkpoint of the namespace; null where there is none."""
@@ -29,5 +32,6 @@ def recovery_answer(found: RecoveryView) -> RecoveryAnswer:
         in_flight=[open_call_answer(claim) for claim in found.in_flight],
         outcome_unknown=[open_call_answer(claim) for claim in found.outcome_unknown],
         open_tasks=[open_task_answer(task) for task in found.open_tasks],
+        more=found.more,
         checkpoint=None if newest is None else checkpoint_answer(newest),
     )

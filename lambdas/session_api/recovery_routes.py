@@ -20,7 +20,7 @@ def get_recovery(request: Request[None]) -> Reply:
 
     For a worker that takes over after a crash: begin the calls in flight again once their leases have
     expired, reconcile those whose outcome is unknown, resume from the checkpoint. Tool calls and checkpoint
-    are read consistently.
+    are read consistently. `more` says whether there are more calls or tasks than the answer has.
     """
     found = request.store.recovery.find(
         request.caller,

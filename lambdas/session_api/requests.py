@@ -182,6 +182,19 @@ def parse_idempotency_key(headers: Headers, *, accepted: bool) -> str | None:
     return check_key(key)
 
 
+def refuse_if_match(headers: Headers, *, instead: str | None) -> None:
+    """Refuse a version in If-Match that the operation would ignore: its caller relies on it.
+
+    ``*`` holds whatever the version. ``instead``: the member of the body that takes a version, if any.
+
+    Raises:
+        InvalidRequestError
+    """
+    if headers.single(IF_MATCH) not in {None, "*"}:
+        hint = "" if instead is None else f"; use {instead} in the body"
+        raise InvalidRequestError(f"Not accepted by this operation{hint}", path=f"header {IF_MATCH}")
+
+
 def check_ignored_body(event: Mapping[str, Any]) -> None:
     """Hold a body that the operation ignores to the limit of every body.
 

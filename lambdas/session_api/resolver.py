@@ -41,6 +41,7 @@ from session_api.requests import (
     parse_idempotency_key,
     parse_min_version,
     parse_query,
+    refuse_if_match,
 )
 from session_store.domain.caller import Caller
 from session_store.domain.json_values import encode
@@ -125,6 +126,8 @@ class Resolver(Struct, frozen=True, kw_only=True):
         headers = parse_headers(event)
         caller = self._caller(event, headers)
         key = parse_idempotency_key(headers, accepted=operation.keyed)
+        if operation.refuses_if_match:
+            refuse_if_match(headers, instead=operation.version_member)
         if operation.body is None:
             check_ignored_body(event)
         return Request(

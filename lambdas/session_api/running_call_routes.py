@@ -29,7 +29,6 @@ END_PROBLEMS: Final = (
     *CALL_PROBLEMS,
     problems.FENCED,
     problems.MISMATCH,
-    problems.TOO_LARGE,
     problems.PAYLOAD_MISSING,
 )
 
@@ -46,7 +45,6 @@ END_PROBLEMS: Final = (
         problems.IN_PROGRESS,
         problems.UNRECONCILED,
         problems.MISMATCH,
-        problems.TOO_LARGE,
         problems.PAYLOAD_MISSING,
     ),
 )

@@ -27,7 +27,7 @@ WRITE_PROBLEMS: Final = (
     problems.MISDIRECTED,
     problems.OUTCOME_UNKNOWN,
 )
-STATE_PROBLEMS: Final = (*WRITE_PROBLEMS, problems.SESSION_CLOSED, problems.TOO_LARGE)
+STATE_PROBLEMS: Final = (*WRITE_PROBLEMS, problems.SESSION_CLOSED)
 
 
 @operation(
@@ -36,7 +36,7 @@ STATE_PROBLEMS: Final = (*WRITE_PROBLEMS, problems.SESSION_CLOSED, problems.TOO_
     body=CreateSession,
     answer=SessionAnswer,
     statuses=(201,),
-    refusals=(problems.TOO_LARGE, problems.OUTCOME_UNKNOWN),
+    refusals=(problems.OUTCOME_UNKNOWN,),
     counts=Metric.SESSIONS_CREATED,
     keyed=True,
 )

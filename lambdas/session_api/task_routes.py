@@ -29,7 +29,6 @@ STATUSES: Final = [status.value for status in TaskStatus]
     refusals=(
         problems.SESSION_NOT_FOUND,
         problems.MISDIRECTED,
-        problems.TOO_LARGE,
         problems.OUTCOME_UNKNOWN,
     ),
     counts=Metric.TASKS_CREATED,

@@ -23,7 +23,7 @@ WORK_PROBLEMS: Final = (
     problems.OUTCOME_UNKNOWN,
     problems.FENCED,
 )
-END_PROBLEMS: Final = (*WORK_PROBLEMS, problems.MISMATCH, problems.TOO_LARGE)
+END_PROBLEMS: Final = (*WORK_PROBLEMS, problems.MISMATCH)
 
 
 @operation(

@@ -27,7 +27,6 @@ from session_store.metric_names import Metric
         problems.IN_PROGRESS,
         problems.UNRECONCILED,
         problems.MISMATCH,
-        problems.TOO_LARGE,
         problems.MISDIRECTED,
         problems.OUTCOME_UNKNOWN,
     ),

@@ -128,18 +128,18 @@ class MisdirectedError(StoreError):
 
 
 class ContentConflictError(StoreError):
-    """An id exists already with another content; fact ``messageIds`` or ``checkpointId``.
+    """An id already exists with other content; fact ``messageIds`` or ``checkpointId``.
 
     Use a new id, or send the content that was sent first.
     """
 
-    summary = "The id is already used for another content."
+    summary = "The id is already used for other content."
 
 
 class IdempotencyMismatchError(StoreError):
     """A key or call id was used before with another request. Use a new one for a new request."""
 
-    summary = "The same id was used before with another body."
+    summary = "The key or id was used before with another request."
 
 
 class InProgressError(StoreError):
@@ -184,7 +184,7 @@ class PayloadMissingError(StoreError):
     Facts ``size`` and ``sha256``: of the payload as it was stored.
     """
 
-    summary = "A large payload of this session cannot be found as it was stored."
+    summary = "A large payload of this session is missing or altered."
 
 
 class PreconditionRequiredError(StoreError):

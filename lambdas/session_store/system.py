@@ -22,8 +22,8 @@ class RandomIds:
     def task_id(self, region: str) -> str:
         return mint_task_id(region=region, random_bytes=secrets.token_bytes)
 
-    def message_id(self, now_ms: int) -> str:
-        return self._messages.mint(now_ms)
+    def message_id(self, now_ms: int, *, after: str | None = None) -> str:
+        return self._messages.mint(now_ms, after=after)
 
     def operation_id(self) -> str:
         return str(uuid.uuid4())

@@ -19,6 +19,7 @@ RECORD = tool_call_calls.record_tool_call(SESSION_ID, "c1", tool_name="t", input
 BEGIN = tool_call_calls.begin_tool_call(SESSION_ID, "c1", tool_name="t", input=None)
 BEAT = tool_call_calls.extend_tool_call(SESSION_ID, "c1", fence=1, lease_seconds=60)
 COMPLETE = tool_call_calls.complete_tool_call(SESSION_ID, "c1", fence=1, output=None)
+RECONCILE = tool_call_calls.reconcile_tool_call(SESSION_ID, "c1", fence=1, outcome="failed")
 DRAIN = operator_calls.drain_sessions(within_seconds=60)
 REDRIVE = operator_calls.redrive_dead_letters()
 
@@ -32,6 +33,7 @@ WRITES: list[Call[Any]] = [
     RECORD,
     BEGIN,
     COMPLETE,
+    RECONCILE,
     DRAIN,
     REDRIVE,
 ]

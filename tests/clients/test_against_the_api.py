@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from session_store_client import Bearer, Client, OutcomeUnknownError, Retries, errors
+from tests.support.calls import message_id
 from tests.support.in_process_transport import API, InProcessTransport
 
 
@@ -96,6 +97,17 @@ def test_a_checkpoint_is_added_once_even_if_responses_are_lost(
         client.get_latest_checkpoint(session_id)
     with pytest.raises(ValueError, match="not a checkpoint id"):
         client.get_checkpoint(session_id, "latest")
+
+
+def test_a_checkpoint_is_newer_than_its_parent_whose_clock_is_ahead(client: Client) -> None:
+    session_id = client.create_session().session_id
+    parent = message_id(seconds_off=240)
+    client.add_checkpoint(session_id, "parent", checkpoint_id=parent)
+    client.add_checkpoint(session_id, "child", parent_id=parent)
+    assert client.get_latest_checkpoint(session_id).data == "child"
+    with pytest.raises(errors.InvalidRequestError) as raised:
+        client.add_checkpoint(session_id, "late", checkpoint_id=message_id(), parent_id=parent)
+    assert raised.value.path == "$.checkpointId"
 
 
 def test_a_call_is_recorded_once_even_if_responses_are_lost(

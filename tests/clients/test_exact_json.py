@@ -75,6 +75,8 @@ def test_with_decimals_every_fraction_is_one() -> None:
         ({"a": b"bytes"}, "$.a"),
         ({"a": {1, 2}}, "$.a"),
         ({"a": {1: 2}}, "$.a"),
+        ({"a": ["\ud800"]}, "$.a[0]"),
+        ({"a": {"b\udfff": 1}}, "$.a.b?"),
     ],
 )
 def test_a_value_that_is_no_json_is_refused_with_its_path(value: object, path: str) -> None:

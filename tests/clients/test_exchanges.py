@@ -9,8 +9,9 @@ from session_store_client import (
     errors,
     tool_call_calls,
 )
-from session_store_client.calls import Call
+from session_store_client.calls import Call, Repeat
 from session_store_client.exchanges import StepResult
+from session_store_client.problems import HttpResponse
 from tests.clients.exchange_samples import (
     APPEND,
     BEGIN,
@@ -24,6 +25,7 @@ from tests.clients.exchange_samples import (
     GET,
     MOVE,
     NOT_DONE,
+    RECONCILE,
     RECORD,
     REDRIVE,
     REFUSALS,
@@ -120,6 +122,7 @@ RECOGNISED = set(REFUSALS) - {"forbidden", "unauthenticated", "invalid-request"}
         (APPEND, {"session-not-found", "idempotency-mismatch"}),
         (REPLACE, {"session-not-found"}),
         (MOVE, {"session-not-found"}),
+        (RECONCILE, {"session-not-found"}),
         (DELETE, {"version-conflict"}),
         (TOUCH, set(REFUSALS)),
     ],
@@ -185,6 +188,25 @@ def test_a_call_in_progress_is_asked_for_again() -> None:
     played = Played(events=[problem(409, "in-progress", wait=1), success(RECORD)])
     played.run(RECORD)
     assert played.pauses[0] >= 1
+
+
+@pytest.mark.parametrize("before", [[], [lost()], [problem(503, "throttled")]], ids=["first", "lost", "busy"])
+def test_a_verdict_about_an_attempt_is_not_kept_until_its_lease_ends(before: list[StepResult]) -> None:
+    running = problem(409, "in-progress", wait=1)
+    played = Played(events=[*before, running, success(RECONCILE)])
+    with pytest.raises(errors.InProgressError):
+        played.run(RECONCILE)
+    assert len(played.attempts) == len(before) + 1
+
+
+@pytest.mark.parametrize("call", EVERY, ids=named)
+def test_a_success_that_cannot_be_read_leaves_the_outcome_of_a_write_unknown(call: Call[Any]) -> None:
+    played = Played(events=[HttpResponse(status=200, headers={}, body=b"<html>")])
+    repeatable = call.repeat is Repeat.IDEMPOTENT
+    with pytest.raises(errors.UnreadableAnswerError if repeatable else errors.OutcomeUnknownError) as raised:
+        played.run(call)
+    assert repeatable or isinstance(raised.value.__cause__, errors.UnreadableAnswerError)
+    assert len(played.attempts) == 1
 
 
 def test_the_same_words_tell_of_a_call_and_of_the_work_behind_it_by_their_status() -> None:

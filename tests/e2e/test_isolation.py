@@ -57,6 +57,7 @@ class Operation(NamedTuple):
     method: str
     path: str
     takes_body: bool
+    takes_version: bool
 
 
 def operations() -> Iterator[Operation]:
@@ -69,6 +70,7 @@ def operations() -> Iterator[Operation]:
                     method.upper(),
                     path,
                     takes_body="requestBody" in operation,
+                    takes_version=any(each["name"] == "If-Match" for each in operation["parameters"]),
                 )
 
 
@@ -139,6 +141,8 @@ def test_a_stranger_learns_nothing_and_changes_nothing(
     assert target.count("{") == 1
     body = bodies()[operation.name] if operation.takes_body else None
     refusals = {404, 428} if operation.name == "replaceState" and not headers else {404}
+    if headers.get("If-Match", "*") != "*" and operation.method != "GET" and not operation.takes_version:
+        refusals = {400}
     before = raw.partition(session_id), raw_audit.partition(session_id)
     for stranger in strangers.values():
         known = stranger.call(operation.method, target.replace("{sessionId}", session_id), body, headers)

@@ -178,7 +178,7 @@ def test_what_is_open_in_a_session_is_two_round_trips(
     for _ in range(3):
         store.tasks.create(ALICE, NewTask(queue=queue, payload=1, session_id=session_id))
     spending.reset()
-    assert len(store.tasks.open_of(session_id)) == 3
+    assert len(store.tasks.open_of(session_id).oldest) == 3
     assert spending.calls == {"Query": 1, "BatchGetItem": 1}
 
 

@@ -295,7 +295,7 @@ def test_a_call_that_dies_as_it_ends_has_created_its_tasks_or_none(
     assert len(other.in_queue()) == (2 if after else 0)
     done = complete(other.store)
     assert {task.task_id for task in other.in_queue()} == set(done.tasks)
-    assert len(other.store.tasks.open_of(session_id)) == 2
+    assert len(other.store.tasks.open_of(session_id).oldest) == 2
     assert complete(other.store).tasks == done.tasks
 
 

@@ -53,8 +53,8 @@ class CountingIds:
     def task_id(self, region: str) -> str:
         return self.session_id(region)
 
-    def message_id(self, now_ms: int) -> str:
-        return self._messages.mint(now_ms)
+    def message_id(self, now_ms: int, *, after: str | None = None) -> str:
+        return self._messages.mint(now_ms, after=after)
 
     def operation_id(self) -> str:
         return f"operation-{int.from_bytes(self._bytes(8))}"

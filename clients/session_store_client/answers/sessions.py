@@ -69,11 +69,13 @@ class Recovery(Answer, frozen=True):
 
     ``in_flight``: calls under a lease, or free to be begun again. ``outcome_unknown``: calls to reconcile
     first. ``open_tasks`` come from an index, so a task that has just changed may be missing for a moment.
+    Of each the hundred oldest; ``more`` says whether there are more.
     """
 
     in_flight: tuple[OpenCall, ...]
     outcome_unknown: tuple[OpenCall, ...]
     open_tasks: tuple[OpenTask, ...]
+    more: bool
     checkpoint: Checkpoint | None
 
 

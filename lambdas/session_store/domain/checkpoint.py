@@ -9,6 +9,7 @@ from session_store.domain.identifiers import check_identifier
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
 from session_store.domain.times import seconds
+from session_store.errors import InvalidRequestError
 
 SHORTEST_RETENTION: Final = 900
 """Seconds; longer than a new id may be old, so the id of an expired checkpoint cannot be used again."""
@@ -38,6 +39,16 @@ def check_namespace(value: str, *, path: str) -> str:
         InvalidRequestError: names ``path``.
     """
     return value and check_identifier(value, path=path)
+
+
+def check_follows(checkpoint_id: str, parent_id: str | None, *, path: str) -> None:
+    """Pass if a checkpoint with this id is newer than its parent: the order of checkpoints is that of ids.
+
+    Raises:
+        InvalidRequestError: names ``path``.
+    """
+    if parent_id is not None and checkpoint_id <= parent_id:
+        raise InvalidRequestError("Must be later than the id of the parent", path=path)
 
 
 def content_hash_of(data: JsonValue, *, parent_id: str | None, retain_seconds: int | None) -> str:

@@ -14,6 +14,8 @@ from session_store.errors import InvalidRequestError
 SESSION_RANDOM_BYTES: Final = 20
 MAX_IDENTIFIER: Final = 128
 MAX_TOOL_CALL_ID: Final = 256
+LAST_MS: Final = 2**48 - 1
+"""The last millisecond that a UUIDv7 can carry."""
 
 SESSION_ID_PATTERN: Final = r"^[a-z]{2,10}[0-9]{1,2}-[a-z2-7]{32}$"
 IDENTIFIER_PATTERN: Final = r"^(?!\.{1,2}$)[\x21-\x7e]+$"
@@ -130,9 +132,20 @@ class MessageIds:
         self._last = 0
         self._lock = threading.Lock()
 
-    def mint(self, now_ms: int) -> str:
+    def mint(self, now_ms: int, *, after: str | None = None) -> str:
+        """A new id, later than ``after``, which may be of a clock that is ahead: then a millisecond later.
+
+        Ids that are minted afterwards do not depend on ``after``.
+        """
         with self._lock:
             self._last = max(self._last + 1, now_ms << self.COUNTER_BITS)
             at_ms, count = divmod(self._last, 1 << self.COUNTER_BITS)
         random = int.from_bytes(self._random_bytes(8)) & ((1 << 62) - 1)
-        return str(uuid.UUID(int=at_ms << 80 | 7 << 76 | count << 64 | 2 << 62 | random))
+        minted = _uuid7(at_ms, count, random)
+        if after is None or minted > after:
+            return minted
+        return _uuid7(min(message_time(after) + 1, LAST_MS), count, random)
+
+
+def _uuid7(at_ms: int, count: int, random: int) -> str:
+    return str(uuid.UUID(int=at_ms << 80 | 7 << 76 | count << 64 | 2 << 62 | random))

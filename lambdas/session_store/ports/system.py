@@ -14,8 +14,8 @@ class Ids(Protocol):
 
     def task_id(self, region: str) -> str: ...
 
-    def message_id(self, now_ms: int) -> str:
-        """A UUIDv7 greater than any that this process minted before."""
+    def message_id(self, now_ms: int, *, after: str | None = None) -> str:
+        """A UUIDv7 greater than any that this process minted before, and than ``after``."""
         ...
 
     def operation_id(self) -> str:

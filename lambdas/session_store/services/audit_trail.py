@@ -7,14 +7,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.audit_event import AuditEntry
-from session_store.domain.caller import Caller
+from session_store.domain.caller import Caller, Permission
 from session_store.domain.identifiers import check_session_id, check_task_id
 from session_store.domain.page import AuditPosition, Page, PageRequest
 from session_store.domain.times import is_expired
 from session_store.ports import AuditStorage
 from session_store.schema import session_pk, task_pk
 from session_store.services.access import SessionAccess
-from session_store.services.permissions import check_operator
+from session_store.services.permissions import check_permission
 
 WHOLE_PAGE: Final = 100
 """Entries per page when a trail is read to its end."""
@@ -45,7 +45,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
         Raises:
             ForbiddenError: the caller is not an operator.
         """
-        check_operator(caller)
+        check_permission(caller, Permission.OPS)
         return self._entries(session_pk(check_session_id(session_id)))
 
     def whole_of_task(self, caller: Caller, task_id: str) -> Iterator[AuditEntry]:
@@ -54,7 +54,7 @@ class AuditTrail(Struct, frozen=True, kw_only=True):
         Raises:
             ForbiddenError: the caller is not an operator.
         """
-        check_operator(caller)
+        check_permission(caller, Permission.OPS)
         return self._entries(task_pk(check_task_id(task_id)))
 
     def _entries(self, pk: str) -> Iterator[AuditEntry]:

@@ -7,7 +7,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.domain.caller import Caller
-from session_store.domain.checkpoint import SHORTEST_RETENTION, Checkpoint, check_namespace
+from session_store.domain.checkpoint import (
+    SHORTEST_RETENTION,
+    Checkpoint,
+    check_follows,
+    check_namespace,
+)
 from session_store.domain.identifiers import check_message_id
 from session_store.domain.message import check_on_clock
 from session_store.domain.page import CheckpointPosition, Page, PageRequest
@@ -64,7 +69,8 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
 
         Raises:
             ContentConflictError: the id exists with other content.
-            InvalidRequestError: malformed, a new id more than five minutes off, or an unknown parent.
+            InvalidRequestError: malformed, an unknown parent, or a new id that is more than five minutes off
+                or not later than its parent's.
             SessionClosedError, SessionNotFoundError, PayloadTooLargeError
         """
         draft = self.draft(caller, session_id, new)
@@ -85,7 +91,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         self._check(new)
         session = self.access.load_at_home(caller, session_id)
         now_ms = self.clock.now_ms()
-        checkpoint_id = new.checkpoint_id or self.ids.message_id(now_ms)
+        checkpoint_id = new.checkpoint_id or self.ids.message_id(now_ms, after=new.parent_id)
         checkpoint = build_checkpoint(caller, session, new, checkpoint_id=checkpoint_id, at=now_ms)
         return CheckpointDraft(session=session, new=new, checkpoint=checkpoint)
 
@@ -99,12 +105,13 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
 
     def _check_may_add(self, draft: CheckpointDraft) -> None:
         session, new, now_ms = check_writable(draft.session), draft.new, draft.checkpoint.taken_at
-        if new.checkpoint_id is not None:
-            check_on_clock(new.checkpoint_id, now_ms, path="$.checkpointId")
         parent = new.parent_id
         if parent and not self.storage.has(session.session_id, new.namespace, parent, now_ms=now_ms):
             detail = "There is no such checkpoint in this namespace of the session"
             raise InvalidRequestError(detail, path="$.parentId")
+        if new.checkpoint_id is not None:
+            check_on_clock(new.checkpoint_id, now_ms, path="$.checkpointId")
+            check_follows(new.checkpoint_id, parent, path="$.checkpointId")
 
     def read_existing(self, draft: CheckpointDraft, refusal: StoreError) -> Checkpoint:
         """Read the checkpoint that has the id the caller chose; where there is none, raise ``refusal``."""
@@ -141,7 +148,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         session = self.access.load(caller, session_id, min_version=min_version)
         checkpoint = self._read_unexpired(session_id, namespace, checkpoint_id)
         if checkpoint is None:
-            raise NotFoundError
+            raise NotFoundError("There is no such checkpoint in this namespace of the session.")
         (whole,) = CHECKPOINTS.load(self.payloads, (checkpoint,), home=session.home_region)
         self.access.slide_quietly(caller, session)
         return whole
@@ -159,7 +166,7 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
         session = self.access.load(caller, session_id, min_version=min_version)
         newest = self.newest_of(session, namespace)
         if newest is None:
-            raise NotFoundError
+            raise NotFoundError("There is no checkpoint in this namespace of the session.")
         self.access.slide_quietly(caller, session)
         return newest
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from session_store.deadline import Deadline
-from session_store.domain.caller import Caller
+from session_store.domain.caller import Caller, Permission
 from session_store.domain.dead_letter import (
     Letter,
     Outcome,
@@ -21,7 +21,7 @@ from session_store.domain.dead_letter import (
 )
 from session_store.errors import ThrottledError
 from session_store.ports import CleanupQueue, DeadLetterQueue, QuarantineCount
-from session_store.services.permissions import check_operator
+from session_store.services.permissions import check_permission
 from session_store.services.replays import Replays
 
 HIDDEN_LOOKING: Final = 30
@@ -50,7 +50,7 @@ class DeadLetters(Struct, frozen=True, kw_only=True):
         Raises:
             ForbiddenError: the caller is not an operator.
         """
-        check_operator(caller)
+        check_permission(caller, Permission.OPS)
         views = tuple(self._view(name, limit=limit) for name in QueueName)
         return Overview(queues=views, quarantined=self.quarantine.count())
 
@@ -80,7 +80,7 @@ class DeadLetters(Struct, frozen=True, kw_only=True):
         Raises:
             ForbiddenError: the caller is not an operator.
         """
-        check_operator(caller)
+        check_permission(caller, Permission.OPS)
         redriven: list[Redriven] = []
         for name in QueueName if queue is None else (queue,):
             self._redrive_queue(name, redriven, most=most)

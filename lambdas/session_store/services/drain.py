@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 from session_store.deadline import Deadline
-from session_store.domain.caller import Caller
+from session_store.domain.caller import Caller, Permission
 from session_store.domain.session import WRITABLE, ExpiringSession, Status, author_of
 from session_store.domain.session_write import PREDECESSORS, Guard, SessionWrite, Transition
 from session_store.domain.times import seconds
@@ -13,7 +13,7 @@ from session_store.errors import InvalidTransitionError, SessionNotFoundError
 from session_store.ports import Clock, Ids, SessionStorage
 from session_store.services.expiring_sessions import pages_expiring
 from session_store.services.home import Home
-from session_store.services.permissions import check_operator
+from session_store.services.permissions import check_permission
 
 MAX_SESSIONS: Final = 500
 """Sessions that one call tries to move."""
@@ -46,7 +46,7 @@ class Drain(Struct, frozen=True, kw_only=True):
         Raises:
             ForbiddenError: the caller is not an operator.
         """
-        check_operator(caller)
+        check_permission(caller, Permission.OPS)
         now_ms = self.clock.now_ms()
         until = seconds(now_ms) + within
         moved = skipped = tried = 0

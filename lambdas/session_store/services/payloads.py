@@ -63,6 +63,15 @@ class Payloads(Struct, frozen=True, kw_only=True):
             )
         return size
 
+    def check_together(self, parts: Mapping[str, JsonValue], *, beside: int = 0) -> None:
+        """Check payloads, by path, that share an item with ``beside`` bytes that it already holds.
+
+        Raises:
+            PayloadTooLargeError: names the paths of those that are there.
+        """
+        where = ", ".join(path for path, value in parts.items() if value is not None)
+        self.check_size(beside + sum(map(payload_size, parts.values())), path=where)
+
     @property
     def limit(self) -> int:
         """Bytes of JSON that the payloads of one item may have together."""

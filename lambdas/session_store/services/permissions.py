@@ -4,16 +4,6 @@ from session_store.domain.caller import Caller, Permission
 from session_store.errors import ForbiddenError
 
 
-def check_operator(caller: Caller) -> None:
-    """Check that the caller is an operator.
-
-    Raises:
-        ForbiddenError
-    """
-    if Permission.OPS not in caller.permissions:
-        raise ForbiddenError
-
-
 def check_permission(caller: Caller, permission: Permission) -> None:
     """Check that the caller has a permission.
 

@@ -1,5 +1,7 @@
 """The recovery view: what a worker that resumes a session has to know about the work so far."""
 
+from typing import Final
+
 from msgspec import Struct
 
 from session_store.domain.caller import Caller
@@ -12,17 +14,22 @@ from session_store.services.access import SessionAccess
 from session_store.services.checkpoints import Checkpoints
 from session_store.services.tasks.lifecycle import Tasks
 
+MAX_CALLS: Final = 100
+"""Calls of each kind in a view."""
+
 
 class RecoveryView(Struct, frozen=True, kw_only=True):
-    """Claims without inputs, oldest first; the hundred oldest open tasks without payloads; a checkpoint.
+    """Claims without inputs and open tasks without payloads, the hundred oldest of each kind; a checkpoint.
 
     ``in_flight``: calls that are running or may be begun again. ``outcome_unknown``: calls that must be
-    reconciled first. ``checkpoint``: the newest of one namespace.
+    reconciled first. ``more``: there are more calls or open tasks than these. ``checkpoint``: the newest of
+    one namespace.
     """
 
     in_flight: tuple[Claim, ...]
     outcome_unknown: tuple[Claim, ...]
     open_tasks: tuple[Task, ...]
+    more: bool
     checkpoint: Checkpoint | None
 
 
@@ -45,11 +52,14 @@ class Recovery(Struct, frozen=True, kw_only=True):
         session = self.access.load(caller, session_id, min_version=min_version)
         now_ms = self.clock.now_ms()
         claims = sorted(self.calls.unsettled(session_id), key=lambda claim: claim.started_at)
-        known = [(claim, standing(claim, now_ms=now_ms) is Standing.UNKNOWN) for claim in claims]
+        unknown = [claim for claim in claims if standing(claim, now_ms=now_ms) is Standing.UNKNOWN]
+        in_flight = [claim for claim in claims if standing(claim, now_ms=now_ms) is not Standing.UNKNOWN]
+        tasks = self.tasks.open_of(session_id)
         view = RecoveryView(
-            in_flight=tuple(claim for claim, unknown in known if not unknown),
-            outcome_unknown=tuple(claim for claim, unknown in known if unknown),
-            open_tasks=tuple(self.tasks.open_of(session_id)),
+            in_flight=tuple(in_flight[:MAX_CALLS]),
+            outcome_unknown=tuple(unknown[:MAX_CALLS]),
+            open_tasks=tasks.oldest,
+            more=tasks.more or max(len(in_flight), len(unknown)) > MAX_CALLS,
             checkpoint=self.checkpoints.newest_of(session, namespace),
         )
         self.access.slide_quietly(caller, session)

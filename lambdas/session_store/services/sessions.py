@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from session_store.domain.caller import Caller
+from session_store.domain.caller import Caller, Permission
 from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue
 from session_store.domain.page import ExpiringPosition, OwnedPosition, Page, PageRequest
@@ -35,8 +35,8 @@ from session_store.schema import session_pk
 from session_store.services.access import SessionAccess
 from session_store.services.audit_events import AuditEvents
 from session_store.services.new_sessions import NewSession, SessionSeed, build_session
-from session_store.services.permissions import check_operator
-from session_store.services.state_limits import check_map, check_size
+from session_store.services.permissions import check_permission
+from session_store.services.state_limits import check_map, check_operations_size
 
 
 class Sessions(Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ class Sessions(Struct, frozen=True, kw_only=True):
         Raises:
             InvalidRequestError, PayloadTooLargeError
         """
-        check_size([operations.set, operations.remove, operations.increment, operations.append])
+        check_operations_size(operations)
         return self._build_write(caller, session_id, check_operations(operations), WRITABLE, version)
 
     def move(self, caller: Caller, session_id: str, to: Status, *, version: int | None = None) -> Session:
@@ -156,7 +156,7 @@ class Sessions(Struct, frozen=True, kw_only=True):
         Raises:
             ForbiddenError: the caller is not an operator.
         """
-        check_operator(caller)
+        check_permission(caller, Permission.OPS)
         now_ms = self.clock.now_ms()
         return self.storage.page_expiring(status, now_ms=now_ms, until=seconds(now_ms) + within, page=page)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from session_store.domain.json_values import JsonValue, check_nesting, encode
+from session_store.domain.state_operations import StateOperations
 from session_store.errors import PayloadTooLargeError
 
 STATE_LIMIT: Final = 64 * 1024
@@ -18,16 +19,22 @@ def check_map(value: Mapping[str, JsonValue], *, path: str) -> None:
         PayloadTooLargeError
     """
     check_nesting(value, path=path, empty_keys=False)
-    check_size(value)
+    _check_size(value, path=path)
 
 
-def check_size(value: object) -> None:
-    """Check the size of what a request brings to a state.
+def check_operations_size(operations: StateOperations, *, at: str = "$") -> None:
+    """Check the size of what operations bring to a state. ``at``: their path.
 
     Raises:
-        PayloadTooLargeError: more than ``STATE_LIMIT``.
+        PayloadTooLargeError: more than ``STATE_LIMIT``; names the paths of those that are there.
     """
+    parts = {name: getattr(operations, name) for name in ("set", "remove", "increment", "append")}
+    path = ", ".join(f"{at}.{name}" for name, part in parts.items() if part)
+    _check_size(list(parts.values()), path=path)
+
+
+def _check_size(value: object, *, path: str) -> None:
     size = len(encode(value))
     if size > STATE_LIMIT:
-        detail = f"At most {STATE_LIMIT} bytes of state in one request"
-        raise PayloadTooLargeError(detail, limit=STATE_LIMIT, size=size)
+        detail = f"At most {STATE_LIMIT} bytes of JSON in one request (at {path})"
+        raise PayloadTooLargeError(detail, path=path, limit=STATE_LIMIT, size=size)

@@ -63,4 +63,5 @@ def test_operator_use_cases_check_the_permission_themselves(
     body = BODIES.get(operation.path)
     answer = api.call(operation.method, operation.path, body, subject=None, authorizer=caller)
     assert (answer.status, answer.slug) == (403, "forbidden")
+    assert answer.json["detail"] == "This needs the ops permission."
     assert api.call(operation.method, operation.path, body, subject=None, authorizer=OPERATOR).status == 200

@@ -90,7 +90,7 @@ def test_an_operation_lists_its_successes_and_refusals(method: str, path: str) -
     if "{sessionId}" in path:
         assert 404 in expected
     if path != "/health":
-        assert {400, 401, 403, 500, 503} <= expected
+        assert {400, 401, 403, 413, 500, 503} <= expected
 
 
 def test_only_health_is_anonymous() -> None:

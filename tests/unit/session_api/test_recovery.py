@@ -28,7 +28,7 @@ def task(api: InProcessApi, **body: Any) -> str:
 
 def test_an_idle_session_has_nothing_to_recover(api: InProcessApi) -> None:
     found = recovery(api, api.open())
-    assert found == {"inFlight": [], "outcomeUnknown": [], "openTasks": [], "checkpoint": None}
+    assert found == {"inFlight": [], "outcomeUnknown": [], "openTasks": [], "more": False, "checkpoint": None}
 
 
 def test_calls_are_in_flight_or_unknown_and_shown_without_their_inputs(api: InProcessApi) -> None:
@@ -68,6 +68,37 @@ def test_tasks_are_those_of_the_session_that_are_not_over(api: InProcessApi) -> 
     (found,) = recovery(api, session_id)["openTasks"]
     assert (found["taskId"], found["status"], found["queue"]) == (pending, "pending", "mail")
     assert "payload" not in found
+
+
+def test_a_view_has_the_hundred_oldest_calls_of_each_kind_and_says_if_there_are_more(
+    api: InProcessApi,
+) -> None:
+    session_id = api.open()
+    for number in range(101):
+        api.world.clock.pass_(0.001)
+        begin(api, session_id, f"lost-{999 - number}")
+        if number == 99:
+            api.world.clock.pass_(OVER)
+            assert recovery(api, session_id)["more"] is False
+    api.world.clock.pass_(OVER)
+    found = recovery(api, session_id)
+    assert [call["toolCallId"] for call in found["outcomeUnknown"]] == [f"lost-{999 - n}" for n in range(100)]
+    assert (found["inFlight"], found["more"]) == ([], True)
+    begin(api, session_id, "runs")
+    assert [call["toolCallId"] for call in recovery(api, session_id)["inFlight"]] == ["runs"]
+
+
+def test_more_open_tasks_than_a_view_has_are_told(api: InProcessApi) -> None:
+    session_id = api.open()
+    opened = []
+    for _ in range(100):
+        opened.append(task(api, sessionId=session_id))
+        api.world.clock.pass_(1)
+    assert recovery(api, session_id)["more"] is False
+    task(api, sessionId=session_id)
+    found = recovery(api, session_id)
+    assert [each["taskId"] for each in found["openTasks"]] == opened
+    assert found["more"] is True
 
 
 def test_a_checkpoint_is_the_newest_of_its_namespace(api: InProcessApi) -> None:

@@ -40,6 +40,36 @@ def test_every_operation_but_health_needs_a_caller(api: InProcessApi, operation:
         assert (answer.status, answer.slug) == (401, "unauthenticated")
 
 
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_a_refusal_of_a_body_over_a_mebibyte_is_declared(api: InProcessApi, operation: Any) -> None:
+    """Also where the operation ignores its body."""
+    answer = api.call(operation.method, path_of(operation.path), f'{{"a":"{"x" * 1024 * 1024}"}}')
+    assert answer.status in {problem.status for problem in operation.problems} | set(operation.statuses)
+    assert (answer.status == 413) != operation.anonymous
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_a_version_that_a_write_would_ignore_is_refused(api: InProcessApi, operation: Any) -> None:
+    """``*`` holds whatever the version, and a read has nothing to lose."""
+    answers = [
+        api.call(operation.method, path_of(operation.path), {}, headers={"If-Match": version})
+        for version in ('"7"', "*")
+    ]
+    refused = [answer.json.get("path") == "header If-Match" for answer in answers]
+    ignored = not operation.conditional and operation.method != "GET"
+    assert refused == [ignored, False]
+
+
+def test_completing_a_call_names_the_member_that_takes_its_version(api: InProcessApi) -> None:
+    path = f"/sessions/{SESSION_ID}/tool-calls"
+    headers = {"If-Match": '"7"'}
+    completed = api.call("POST", f"{path}/c1/complete", {"fence": 1, "output": 1}, headers=headers)
+    assert "use expectedVersion in the body" in completed.json["detail"]
+    begun = api.call("POST", path, {"toolCallId": "c1", "toolName": "t", "input": 1}, headers=headers)
+    assert (begun.status, begun.slug) == (400, "invalid-request")
+    assert "expectedVersion" not in begun.json["detail"]
+
+
 def break_storage(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error

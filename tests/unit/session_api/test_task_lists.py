@@ -30,7 +30,8 @@ def test_a_list_holds_one_tenants_tasks(queue: Queue) -> None:
     ],
 )
 def test_a_list_of_an_impossible_kind_and_status_is_refused(api: InProcessApi, query: dict[str, str]) -> None:
-    assert api.call("GET", "/tasks", query=query).slug == "invalid-request"
+    answer = api.call("GET", "/tasks", query=query)
+    assert (answer.slug, answer.json["path"]) == ("invalid-request", f"query {list(query)[-1]}")
 
 
 def test_a_list_goes_on_where_a_page_ended(queue: Queue) -> None:

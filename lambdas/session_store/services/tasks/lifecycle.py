@@ -24,6 +24,13 @@ MAX_OPEN: Final = 100
 """Open tasks of a session in its recovery view; the list of tasks has them all."""
 
 
+class OpenTasks(Struct, frozen=True, kw_only=True):
+    """``more``: the session has more open tasks than these."""
+
+    oldest: tuple[Task, ...]
+    more: bool
+
+
 class Tasks(Struct, frozen=True, kw_only=True):
     """Every caller of a task's tenant may read it. ``sessions``: access to the sessions of tasks."""
 
@@ -76,7 +83,7 @@ class Tasks(Struct, frozen=True, kw_only=True):
         if wanted.queue is not None:
             check_identifier(wanted.queue, path="query queue")
         if wanted.session_id is not None:
-            check_session_id(wanted.session_id)
+            check_session_id(wanted.session_id, path="query sessionId")
         kinds = TaskKind if wanted.kind is None else [wanted.kind]
         if wanted.status is not None and not any(wanted.status in STATUSES[kind] for kind in kinds):
             raise InvalidRequestError(f"No {wanted.kind} can be {wanted.status}", path="query status")
@@ -84,9 +91,11 @@ class Tasks(Struct, frozen=True, kw_only=True):
         result = self.storage.page(caller.tenant, wanted, now_ms=now_ms, page=page)
         return replace(result, items=_not_lapsed(result.items, now_ms))
 
-    def open_of(self, session_id: str) -> Sequence[Task]:
+    def open_of(self, session_id: str) -> OpenTasks:
         """Read the oldest open tasks of a session, without payloads. The caller was authorized before."""
-        return _not_lapsed(self.storage.open_in(session_id, limit=MAX_OPEN), self.access.clock.now_ms())
+        found = self.storage.open_in(session_id, limit=MAX_OPEN + 1)
+        oldest = _not_lapsed(found[:MAX_OPEN], self.access.clock.now_ms())
+        return OpenTasks(oldest=oldest, more=len(found) > MAX_OPEN)
 
     def cancel(self, caller: Caller, task_id: str) -> Task:
         """Cancel a task. A worker that holds it is fenced at its next request.

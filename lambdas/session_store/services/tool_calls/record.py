@@ -137,10 +137,12 @@ class RecordedCalls(Struct, frozen=True, kw_only=True):
     def _check(self, call: RecordedCall) -> None:
         check_call_id(call.tool_call_id)
         check_identifier(call.tool_name, path="$.toolName")
-        size = sum(self.payloads.check(getattr(call, part), path=f"$.{part}") for part in RECORDS.names)
+        parts = {f"$.{name}": getattr(call, name) for name in RECORDS.names}
+        for path, value in parts.items():
+            self.payloads.check(value, path=path)
         if call.output is not None and call.error is not None:
             raise InvalidRequestError("A call has an output or an error, not both", path="$.error")
-        self.payloads.check_size(size, path="$")
+        self.payloads.check_together(parts)
 
 
 def _build(

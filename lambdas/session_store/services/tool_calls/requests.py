@@ -19,7 +19,7 @@ from session_store.domain.tool_call import Claim, check_call_id
 from session_store.errors import InvalidRequestError
 from session_store.services.claim_requests import check_outcome
 from session_store.services.context import Context, NewMessage
-from session_store.services.state_limits import check_size
+from session_store.services.state_limits import check_operations_size
 from session_store.services.tasks.new_tasks import NewTask, Origin, check_followers, follower_ids
 
 
@@ -167,5 +167,5 @@ def check_finish(request: FinishRequest, context: Context) -> None:
             raise InvalidRequestError("A task created with a call must be in its session", path=path)
     operations = request.change.operations
     if operations is not None:
-        check_size([operations.set, operations.remove, operations.increment, operations.append])
+        check_operations_size(operations, at=ADVANCE_STATE)
         check_operations(operations, at=ADVANCE_STATE)

@@ -178,8 +178,8 @@ class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
         The fence is the time when this attempt began. A reconciled attempt lasted until its lease expired,
         at most.
         """
-        size = sum(map(payload_size, (held.input, outcome.output, outcome.error)))
-        self.payloads.check_size(size, path="$")
+        parts = {"$.output": outcome.output, "$.error": outcome.error}
+        self.payloads.check_together(parts, beside=payload_size(held.input))
         reconciled = request.operation is FinishOperation.RECONCILE
         ended_at = min(now_ms, held.lease_until_ms) if reconciled else now_ms
         duration_ms = max(0, ended_at - held.fence)

@@ -185,6 +185,22 @@ def test_a_message_id_tells_its_millisecond(now_ms: int) -> None:
     assert check_message_id(message_id, path="id") == message_id
 
 
+@given(st.integers(1, 2**48 - 2), st.integers(0, 2**48 - 2))
+def test_a_message_id_is_later_than_the_one_it_follows_and_the_next_is_of_its_own_time(
+    now_ms: int, other_ms: int
+) -> None:
+    ids, parent = message_ids(), MessageIds(random_bytes=lambda length: b"\xff" * length).mint(other_ms)
+    child = ids.mint(now_ms, after=parent)
+    assert child > parent
+    assert message_time(child) == (now_ms if now_ms > other_ms else other_ms + 1)
+    assert message_time(ids.mint(now_ms)) == now_ms
+
+
+def test_there_is_no_millisecond_after_the_last_one() -> None:
+    last = "ffffffff-ffff-7fff-bfff-ffffffffffff"
+    assert message_time(message_ids().mint(5, after=last)) == message_time(last)
+
+
 @given(st.integers(1, 2**48 - 1), st.binary(min_size=8, max_size=8))
 def test_a_message_id_is_a_uuid_of_version_7(now_ms: int, random: bytes) -> None:
     minted = uuid.UUID(MessageIds(random_bytes=lambda _: random).mint(now_ms))

@@ -172,6 +172,31 @@ def test_a_parent_is_a_checkpoint_of_the_same_namespace_and_session(world: World
     assert listed(world, session_id) == listed(world, other) == []
 
 
+def test_a_child_is_newer_than_its_parent_whose_clock_is_ahead(world: World) -> None:
+    session_id = world.open().session_id
+    parent = an_id(world, off_ms=240_000)
+    add(world, session_id, "parent", checkpoint_id=parent)
+    child = add(world, session_id, "child", parent_id=parent).checkpoint.checkpoint_id
+    add(world, session_id, "grandchild", parent_id=child)
+    assert latest(world, session_id) == "grandchild"
+    assert world.store.recovery.find(ALICE, session_id).checkpoint == world.store.checkpoints.latest(
+        ALICE, session_id
+    )
+    assert listed(world, session_id) == ["parent", "child", "grandchild"]
+    alone = add(world, session_id, namespace="n").checkpoint
+    assert message_time(alone.checkpoint_id) == world.clock.now
+
+
+def test_an_own_id_that_is_not_later_than_its_parents_is_refused(world: World) -> None:
+    session_id = world.open().session_id
+    before, parent = an_id(world), an_id(world)
+    add(world, session_id, "parent", checkpoint_id=parent)
+    with pytest.raises(InvalidRequestError) as refused:
+        add(world, session_id, "child", checkpoint_id=before, parent_id=parent)
+    assert refused.value.facts["path"] == "$.checkpointId"
+    assert listed(world, session_id) == ["parent"]
+
+
 def test_a_replay_outlives_its_parent_and_a_new_child_does_not(world: World) -> None:
     session_id = world.open().session_id
     parent = add(world, session_id, "parent", retain_seconds=900).checkpoint.checkpoint_id

@@ -133,7 +133,7 @@ def test_input_and_outcome_have_one_mebibyte_together_and_the_call_can_still_end
     with pytest.raises(PayloadTooLargeError) as refused:
         call.complete(begun, CallOutcome(status=ClaimStatus.COMPLETED, output="y" * (OUTCOME_ROOM - 1)))
     assert refused.value.facts == {
-        "path": "$",
+        "path": "$.output",
         "limit": LARGEST,
         "size": LARGEST + 5,
     }

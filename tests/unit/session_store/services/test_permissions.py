@@ -4,7 +4,7 @@ import pytest
 
 from session_store.domain.caller import Caller, Permission
 from session_store.errors import ForbiddenError
-from session_store.services.permissions import check_operator, check_permission
+from session_store.services.permissions import check_permission
 
 
 def caller(*permissions: Permission) -> Caller:
@@ -17,10 +17,3 @@ def test_a_permission_is_enough_and_the_others_are_not(permission: Permission) -
     others = set(Permission) - {permission}
     with pytest.raises(ForbiddenError, match=f"needs the {permission} permission"):
         check_permission(caller(*others), permission)
-
-
-def test_an_operator_has_the_operators_permission() -> None:
-    check_operator(caller(Permission.OPS))
-    for other in (caller(), caller(Permission.WORKER, Permission.APPROVER)):
-        with pytest.raises(ForbiddenError):
-            check_operator(other)

@@ -81,30 +81,34 @@ def test_64_kb_are_admitted_at_creation_and_a_byte_more_is_not(world: World, par
     world.store.sessions.create(ALICE, new_session(**{part: text_of(STATE_LIMIT)}))
     with pytest.raises(PayloadTooLargeError) as refused:
         world.store.sessions.create(ALICE, new_session(**{part: text_of(STATE_LIMIT + 1)}))
-    assert refused.value.facts == {"limit": 65536, "size": 65537}
+    assert refused.value.facts == {"path": f"$.{part}", "limit": 65536, "size": 65537}
 
 
 def test_64_kb_are_admitted_as_a_state_and_a_byte_more_is_not(world: World) -> None:
     session_id = world.open().session_id
     world.store.sessions.replace_state(ALICE, session_id, text_of(STATE_LIMIT), version=2)
-    with pytest.raises(PayloadTooLargeError):
+    with pytest.raises(PayloadTooLargeError) as refused:
         world.store.sessions.replace_state(ALICE, session_id, text_of(STATE_LIMIT + 1), version=3)
+    assert refused.value.facts["path"] == "$"
     assert world.stored(session_id).version == 3
 
 
 @pytest.mark.parametrize(
-    "operations",
+    ("operations", "path"),
     [
-        StateOperations(set={"k": "x" * STATE_LIMIT}),
-        StateOperations(append={"k": ["x" * STATE_LIMIT]}),
-        StateOperations(increment={"x" * STATE_LIMIT: 1}),
-        StateOperations(remove=["x" * STATE_LIMIT]),
+        (StateOperations(set={"k": "x" * STATE_LIMIT}), "$.set"),
+        (StateOperations(append={"k": ["x" * STATE_LIMIT]}), "$.append"),
+        (StateOperations(increment={"x" * STATE_LIMIT: 1}, remove=["a"]), "$.remove, $.increment"),
+        (StateOperations(remove=["x" * STATE_LIMIT]), "$.remove"),
     ],
 )
-def test_operations_of_more_than_64_kb_are_refused(world: World, operations: StateOperations) -> None:
+def test_operations_of_more_than_64_kb_are_refused(
+    world: World, operations: StateOperations, path: str
+) -> None:
     session = world.open()
-    with pytest.raises(PayloadTooLargeError):
+    with pytest.raises(PayloadTooLargeError) as refused:
         world.store.sessions.change_state(ALICE, session.session_id, operations)
+    assert refused.value.facts["path"] == path
     assert world.stored(session.session_id) == session
 
 
