@@ -15,6 +15,7 @@ from session_store.ports import Storage
 from session_store.services.home import Home
 from session_store.services.tasks.new_tasks import NewTask
 from session_store.services.tasks.overdue import OverdueTasks
+from session_store.services.tasks.queue_claim import MAX_LAPSES
 from session_store.services.tool_calls.requests import SessionChange
 from session_store.settings import Settings
 from session_store.store import Store
@@ -23,6 +24,7 @@ from tests.support.faults import Spending
 from tests.support.pages import every_item
 from tests.support.samples import ALICE, NOW_MS, kept
 from tests.support.task_samples import APPROVER, WORKER
+from tests.support.world import SettableClock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -102,6 +104,20 @@ def test_a_full_queue_is_asked_once_for_several(store: Store, spending: Spending
     assert len(store.task_work.claim(WORKER, queue=queue, lease_seconds=60, most=5)) == 5
     assert spending.calls == {"Query": 1, "BatchGetItem": 1, "PutItem": 5}
     assert spending.write_units == 5 * (1 + MOVE)
+
+
+def test_a_claim_passes_over_lapsed_tasks_and_ends_a_few(
+    store: Store, spending: Spending, queue: str, clock: SettableClock
+) -> None:
+    for _ in range(120):
+        store.tasks.create(ALICE, NewTask(queue=queue, payload=1, deadline=NOW_MS + 1000))
+    live = store.tasks.create(ALICE, NewTask(queue=queue, payload=1, due_at=NOW_MS + 2000))
+    clock.pass_(60)
+    spending.reset()
+    (task,) = store.task_work.claim(WORKER, queue=queue, lease_seconds=60)
+    assert task.task_id == live.task_id
+    assert spending.calls["PutItem"] <= MAX_LAPSES + 1
+    assert spending.round_trips < 60
 
 
 def test_a_claim_of_an_empty_queue_is_a_query_of_each_shard_and_no_write(
