@@ -180,6 +180,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
             session_id=task.session_id,
             region=task.home_region,
             now_ms=guard.now_ms,
+            at="$.next",
         )
         token = token_of("task", task.task_id, request.fence, "complete", request.outcome_hash)
         return self.storage.settle(TaskSettlement(task=task, guard=guard, token=token, followers=followers))
