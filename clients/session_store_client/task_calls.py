@@ -30,9 +30,9 @@ def create_task(
 ) -> Call[Task]:
     """Put a task into a queue, or ask for an approval (``kind="approval"``), which needs a subject.
 
-    ``due_at``: when it may be claimed (default: now). ``deadline``: when an approval expires. ``session_id``:
-    one of the caller's own sessions. ``retain_days``: how long it stays readable after its end, 1 to 3650
-    (default 90).
+    ``due_at``: when it may be claimed (default: now). ``deadline``: when it fails, or an approval expires, if
+    still pending; without ``due_at`` it must be in the future. ``session_id``: one of the caller's own
+    sessions. ``retain_days``: how long it stays readable after its end, 1 to 3650 (default 90).
 
     Retried under one ``Idempotency-Key`` a call, so a lost response creates no second task; a second call
     creates another one. The key is scoped to the region that the call is sent to.

@@ -18,6 +18,7 @@ from session_store.domain.identifiers import (
 )
 from session_store.domain.json_values import digest
 from session_store.domain.page import (
+    OF_SESSION,
     AuditPosition,
     CheckpointPosition,
     ExpiringPosition,
@@ -94,10 +95,8 @@ def _check_position(position: object) -> None:
         case RecordPosition(started_at=started_at, tool_call_id=tool_call_id):
             _check_time(started_at)
             check_identifier(tool_call_id, path=PATH, longest=MAX_TOOL_CALL_ID)
-        case TaskPosition(lane=lane, marks=marks):
-            check_identifier(lane, path=PATH)
-            for mark in marks:
-                _check_mark(mark)
+        case TaskPosition():
+            _check_task_position(position)
         case ExpiringPosition(shards=shards):
             for shard, at in shards.items():
                 _check_time(at.ttl)
@@ -105,11 +104,19 @@ def _check_position(position: object) -> None:
                 check_session_id(at.session_id)
 
 
-def _check_mark(mark: TaskMark) -> None:
+def _check_task_position(position: TaskPosition) -> None:
+    check_identifier(position.lane, path=PATH)
+    for mark in position.marks:
+        _check_mark(mark, position.lane)
+    if position.batch is not None and position.batch < 1:
+        raise InvalidRequestError("Out of range", path=PATH)
+
+
+def _check_mark(mark: TaskMark, lane: str) -> None:
     _check_time(mark.at)
     _check_time(mark.shard)
     check_task_id(mark.task_id)
-    if mark.queue:
+    if lane != OF_SESSION:
         check_identifier(mark.queue, path=PATH)
 
 

@@ -38,7 +38,8 @@ class CreateTask(Body, frozen=True):
     """When it may first be claimed, ISO 8601 with a time zone; absent: at once."""
 
     deadline: str | None = None
-    """When it fails, or an approval expires, if still pending; not before `dueAt`. ISO 8601 with a zone."""
+    """When it fails, or an approval expires, if still pending. Not before `dueAt`; without one, in the
+    future. ISO 8601 with a zone."""
 
     session_id: str | None = None
     """A session of the caller's that it belongs to."""

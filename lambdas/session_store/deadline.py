@@ -19,6 +19,12 @@ class Deadline:
         """Set the deadline to ``seconds`` from now."""
         self._ends_at = self._monotonic() + seconds
 
+    def another(self, seconds: float) -> "Deadline":
+        """A deadline ``seconds`` from now, by the same clock."""
+        other = Deadline(monotonic=self._monotonic)
+        other.expires_in(seconds)
+        return other
+
     def remaining(self) -> float:
         """Seconds left; negative after the deadline."""
         return self._ends_at - self._monotonic()

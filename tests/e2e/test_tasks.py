@@ -124,7 +124,8 @@ def test_nobody_in_particular_asks_for_no_approval(deployed: LiveStack, queue: s
 
 
 def test_the_watch_ends_what_nobody_came_for(deployed: LiveStack, api: Acting, queue: str) -> None:
-    late = new(api, queue, kind="approval", deadline=iso(time.time_ns() // 1_000_000))
+    now = iso(time.time_ns() // 1_000_000)
+    late = new(api, queue, kind="approval", dueAt=now, deadline=now)
     ran = deployed.emulator.client("lambda").invoke(FunctionName=deployed.function("expiry_watch"))
     assert "FunctionError" not in ran
     (found,) = items(api, f"/tasks?queue={queue}&status=expired")

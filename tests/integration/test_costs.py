@@ -14,6 +14,7 @@ from session_store.services.context import NewMessage
 from session_store.services.free_claims import ClaimOutcome, NewClaim
 from session_store.services.new_checkpoints import NewCheckpoint
 from session_store.services.new_sessions import NewSession
+from session_store.services.tasks.new_tasks import NewTask
 from session_store.services.tool_calls.record import RecordedCall
 from session_store.services.tool_calls.requests import SessionChange
 from session_store.settings import Settings
@@ -235,6 +236,32 @@ def test_a_heartbeat_is_two_round_trips_and_one_unit(
     spending.reset()
     store.running_calls.heartbeat(ALICE, session_id, "run", fence=begun.fence, lease_seconds=90)
     assert (spending.calls, spending.write_units) == ({"BatchGetItem": 1, "PutItem": 1}, 1)
+
+
+def test_a_burst_of_heartbeats_and_begins_moves_the_end_of_a_short_session_seldom(
+    store: Store, spending: Spending, clock: SettableClock
+) -> None:
+    new = NewSession(idle_timeout=60, max_lifetime=86_400, state={}, protocol={}, credential_refs=())
+    session_id = store.sessions.create(ALICE, new).session_id
+    fence = store.running_calls.begin(ALICE, session_id, RUN).claim.fence
+    spending.reset()
+    for number in range(20):
+        clock.pass_(1)
+        store.running_calls.heartbeat(ALICE, session_id, "run", fence=fence, lease_seconds=60)
+        store.running_calls.begin(ALICE, session_id, replace(RUN, tool_call_id=f"run-{number}"))
+    assert spending.calls["PutItem"] == 40
+    assert spending.calls["UpdateItem"] <= 2
+
+
+def test_a_recovery_view_is_four_round_trips_and_one_more_where_tasks_are_open(
+    store: Store, session_id: str, spending: Spending
+) -> None:
+    store.running_calls.begin(ALICE, session_id, RUN)
+    for calls in ({"GetItem": 1, "Query": 3}, {"GetItem": 1, "Query": 3, "BatchGetItem": 1}):
+        spending.reset()
+        store.recovery.find(ALICE, session_id)
+        assert (spending.calls, spending.write_units) == (calls, 0)
+        store.tasks.create(ALICE, NewTask(queue="recovered", payload=1, session_id=session_id))
 
 
 def test_a_free_claim_is_begun_in_one_round_trip_and_ended_in_two(store: Store, spending: Spending) -> None:

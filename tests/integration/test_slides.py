@@ -1,10 +1,13 @@
 """A call that succeeded stays a success, whatever becomes of its slide."""
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from session_store.bootstrap import dynamodb_storage
+from session_store.deadline import Deadline
 from session_store.domain.page import PageRequest
 from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, StoreError, ThrottledError
@@ -91,3 +94,19 @@ def test_a_touch_whose_slide_fails_fails(
     fault(dynamodb)
     with pytest.raises(error):
         store.sessions.touch(ALICE, session.session_id)
+
+
+def test_a_slide_is_not_sent_again_once_its_session_has_ended(
+    dynamodb: "DynamoDBClient", tables: Settings
+) -> None:
+    """Its condition still has the time at which it was built, so it would revive the session."""
+    passing = itertools.count(step=10)
+    storage = dynamodb_storage(tables, dynamodb, Deadline(monotonic=lambda: next(passing)))
+    store = store_on(storage, tables, clock=SettableClock(DUE_MS))
+    session = kept(storage, ttl=DUE_MS // 1000 + 15)
+    refused = refuse(dynamodb, "UpdateItem", [throttled()])
+    with pytest.raises(ThrottledError):
+        store.sessions.touch(ALICE, session.session_id)
+    assert refused.total() == 1
+    after = storage.sessions.read(session.session_id)
+    assert after == session

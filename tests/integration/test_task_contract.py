@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec import structs
@@ -16,6 +16,7 @@ from session_store.domain.task_steps import cancelled, failed, renewed
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.ports import Storage
 from session_store.storage.dynamodb.task_table import TaskTable
+from tests.support.faults import double_entries
 from tests.support.pages import every_item
 from tests.support.samples import (
     AUTHOR,
@@ -28,6 +29,9 @@ from tests.support.samples import (
     operation_id,
 )
 from tests.support.task_samples import a_task, an_approval, done, kept_task, new_tenant, stepped_on, took
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
 
 LATER = NOW_MS + 3_600_000
 ALL: PageRequest[Any] = PageRequest(limit=100)
@@ -357,3 +361,19 @@ def test_a_list_shows_the_tasks_of_every_region_of_the_store(on_dynamodb: Storag
     assert isinstance(on_dynamodb.tasks, TaskTable)
     wide = replace(on_dynamodb, tasks=replace(on_dynamodb.tasks, regions=(REGION, FAR_REGION)))
     assert sorted(listed(wide, tenant)) == sorted(made)
+
+
+def test_a_task_of_two_index_entries_is_read_and_shown_once(
+    on_dynamodb: Storage, dynamodb: "DynamoDBClient"
+) -> None:
+    """As an index may answer that still has the entry from before the task moved."""
+    tenant, session_id = new_tenant(), a_session().session_id
+    made = kept_task(on_dynamodb, an_approval(tenant=tenant, session_id=session_id, deadline_ms=NOW_MS))
+    held = kept_task(on_dynamodb, tenant=tenant)
+    double_entries(dynamodb)
+    assert due(on_dynamodb, tenant) == [held.task_id]
+    assert listed(on_dynamodb, tenant, kind=TaskKind.APPROVAL) == [made.task_id]
+    assert listed(on_dynamodb, tenant, session_id=session_id) == [made.task_id]
+    assert [task.task_id for task in on_dynamodb.tasks.open_in(session_id, limit=9)] == [made.task_id]
+    for ids_of_part in on_dynamodb.tasks.overdue(region=REGION, now_ms=NOW_MS):
+        assert len(set(ids_of_part)) == len(ids_of_part)

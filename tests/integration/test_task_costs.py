@@ -2,6 +2,8 @@
 
 import secrets
 from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
@@ -13,13 +15,19 @@ from session_store.ports import Storage
 from session_store.services.home import Home
 from session_store.services.tasks.new_tasks import NewTask
 from session_store.services.tasks.overdue import OverdueTasks
+from session_store.services.tasks.queue_claim import MAX_LAPSES
 from session_store.services.tool_calls.requests import SessionChange
 from session_store.settings import Settings
 from session_store.store import Store
 from tests.support.call_samples import FOUND, RUN
 from tests.support.faults import Spending
+from tests.support.pages import every_item
 from tests.support.samples import ALICE, NOW_MS, kept
 from tests.support.task_samples import APPROVER, WORKER
+from tests.support.world import SettableClock
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
 
 IN: int = 1
 MOVE: int = 2
@@ -98,6 +106,20 @@ def test_a_full_queue_is_asked_once_for_several(store: Store, spending: Spending
     assert spending.write_units == 5 * (1 + MOVE)
 
 
+def test_a_claim_passes_over_lapsed_tasks_and_ends_a_few(
+    store: Store, spending: Spending, queue: str, clock: SettableClock
+) -> None:
+    for _ in range(120):
+        store.tasks.create(ALICE, NewTask(queue=queue, payload=1, deadline=NOW_MS + 1000))
+    live = store.tasks.create(ALICE, NewTask(queue=queue, payload=1, due_at=NOW_MS + 2000))
+    clock.pass_(60)
+    spending.reset()
+    (task,) = store.task_work.claim(WORKER, queue=queue, lease_seconds=60)
+    assert task.task_id == live.task_id
+    assert spending.calls["PutItem"] <= MAX_LAPSES + 1
+    assert spending.round_trips < 60
+
+
 def test_a_claim_of_an_empty_queue_is_a_query_of_each_shard_and_no_write(
     store: Store, spending: Spending, queue: str, tables: Settings
 ) -> None:
@@ -169,6 +191,33 @@ def test_a_list_of_a_queue_is_a_query_of_each_shard_of_both_lanes_and_one_read_o
     found = store.tasks.list(ALICE, TaskFilter(queue=queue), PageRequest(limit=20))
     assert len(found.items) == 2
     assert spending.calls == Counter(Query=2 * tables.status_shards, BatchGetItem=2)
+
+
+def test_a_list_of_large_tasks_reads_hardly_more_than_it_shows(
+    store: Store, queue: str, dynamodb: "DynamoDBClient"
+) -> None:
+    made = {store.tasks.create(ALICE, NewTask(queue=queue, payload="x" * 290_000)).task_id for _ in range(40)}
+    read: list[int] = []
+
+    def count(parsed: dict[str, Any], **_: Any) -> None:
+        read.append(sum(map(len, parsed["Responses"].values())))
+
+    dynamodb.meta.events.register("after-call.dynamodb.BatchGetItem", count)
+    wanted = TaskFilter(queue=queue, kind=TaskKind.TASK)
+    found = every_item(partial(store.tasks.list, ALICE, wanted), limit=20)
+    assert sorted(task.task_id for task in found) == sorted(made)
+    # The first page cannot know their size; each later one reads the task that no longer fits, too.
+    first, *rest = read
+    assert (first, sum(rest)) == (20, 36 + 9 - 1)
+
+
+def test_a_full_page_of_small_tasks_is_read_at_once(store: Store, spending: Spending, queue: str) -> None:
+    for _ in range(60):
+        store.tasks.create(ALICE, NewTask(queue=queue, payload=1))
+    spending.reset()
+    wanted = TaskFilter(queue=queue, kind=TaskKind.TASK)
+    assert len(every_item(partial(store.tasks.list, ALICE, wanted), limit=20)) == 60
+    assert spending.calls["BatchGetItem"] == 3
 
 
 def test_what_is_open_in_a_session_is_two_round_trips(

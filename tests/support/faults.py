@@ -67,6 +67,15 @@ def lose_every_answer(client: "DynamoDBClient", operation: str) -> None:
     client.meta.events.register(f"after-call.dynamodb.{operation}", broken)
 
 
+def double_entries(client: "DynamoDBClient") -> None:
+    """Every query answers each entry twice."""
+
+    def double(parsed: dict[str, Any], **_: Any) -> None:
+        parsed["Items"] = [entry for entry in parsed["Items"] for _ in range(2)]
+
+    client.meta.events.register("after-call.dynamodb.Query", double)
+
+
 class Body:
     """Of an answer that no server gave."""
 

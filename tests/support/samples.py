@@ -122,6 +122,7 @@ def a_slide(session: Session, *, now_ms: int, **changes: Any) -> Slide:
         guard=a_guard(now_ms=now_ms, owner=session.owner, statuses=SLIDING),
         window=session.window_at(now_ms),
         author=AUTHOR,
+        ends_at=session.ttl,
     )
     return replace(slide, **changes)
 

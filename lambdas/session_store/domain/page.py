@@ -1,6 +1,6 @@
 """Pages of lists, and positions in them."""
 
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -49,8 +49,15 @@ class AuditPosition(Struct, frozen=True, kw_only=True):
     sk: str
 
 
+OF_SESSION: Final = "session"
+"""The lane of a list of what is open in a session, by creation. It has no queues."""
+
+
 class TaskMark(Struct, frozen=True, kw_only=True):
-    """The last task consumed of one partition of an index; ``at`` (ms) is its sort position there."""
+    """The last task consumed of one partition of an index; ``at`` (ms) is its sort position there.
+
+    ``queue`` is empty in the lane ``OF_SESSION``, and only there.
+    """
 
     region: str
     shard: int
@@ -63,11 +70,13 @@ class TaskPosition(Struct, frozen=True, kw_only=True):
     """How far a list of tasks has been read.
 
     ``lane`` is the lane that is being read, one after another; ``marks`` has the last task consumed of each
-    partition of it.
+    partition of it. ``batch``: how many tasks make about a page, by the size of those before; None if that is
+    not known.
     """
 
     lane: str
     marks: tuple[TaskMark, ...] = ()
+    batch: int | None = None
 
 
 class ShardPosition(Struct, frozen=True, kw_only=True):

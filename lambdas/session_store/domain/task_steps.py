@@ -143,14 +143,17 @@ def decided(
 
 
 def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
-    """The task ended by itself, at the time when it lapsed; None if it has not lapsed yet."""
+    """The task ended by itself, at the time when it lapsed; None if it has not lapsed yet.
+
+    It is retained from now on: its end may be written long after it lapsed.
+    """
     at = lapses_at(task)
     if at is None or now_ms < at:
         return None
     approval = task.kind is TaskKind.APPROVAL
     status = TaskStatus.EXPIRED if approval else TaskStatus.FAILED
     step = overruled(task, status=status, outcome_hash="", author=author, now_ms=at)
-    ended = _ended(step.claim, at)
+    ended = _ended(step.claim, at, retained_from=now_ms)
     if approval:
         return replace(step, claim=ended)
     reason = Lapse.LEASE if task.attempts >= MAX_ATTEMPTS else Lapse.DEADLINE
@@ -163,6 +166,7 @@ def as_of(task: Task, now_ms: int) -> Task:
     return task if step is None else step.claim
 
 
-def _ended(task: Task, now_ms: int) -> Task:
-    """The task as it ends, retained from now on for as long as it asked."""
-    return replace(task, next_at=now_ms, ended_at=now_ms, ttl=seconds(now_ms) + task.retain_seconds)
+def _ended(task: Task, at: int, *, retained_from: int | None = None) -> Task:
+    """The task as it ends, retained from then on (or from ``retained_from`` on) for as long as it asked."""
+    kept_from = at if retained_from is None else retained_from
+    return replace(task, next_at=at, ended_at=at, ttl=seconds(kept_from) + task.retain_seconds)

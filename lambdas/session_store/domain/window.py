@@ -30,3 +30,8 @@ def window_from(now_ms: int, *, idle_timeout: int, max_expires_at: int) -> Windo
         ttl=min(now + idle_timeout, max_expires_at),
         slide_after=now + max(1, idle_timeout // TENTH),
     )
+
+
+def with_reserve(until: int, now_ms: int) -> int:
+    """An end (epoch seconds) a tenth later than the one that a use needs, by the time until then."""
+    return until + (until - seconds(now_ms)) // TENTH

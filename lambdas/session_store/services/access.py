@@ -8,7 +8,7 @@ from session_store.domain.identifiers import check_session_id
 from session_store.domain.session import SLIDING, Session, author_of, check_readable, check_writable, owner_of
 from session_store.domain.session_write import Guard
 from session_store.domain.slide import Slide
-from session_store.domain.window import Window
+from session_store.domain.window import Window, with_reserve
 from session_store.errors import OutcomeUnknownError, SessionNotFoundError, ThrottledError
 from session_store.ports import Clock, SessionStorage
 from session_store.services.home import Home
@@ -83,6 +83,8 @@ class SessionAccess(Struct, frozen=True, kw_only=True):
     def extend_until(self, caller: Caller, session: Session, *, until: int) -> Session:
         """Keep the session alive until ``until`` (epoch seconds), or as long as its lifetime allows.
 
+        An extension goes a tenth further than needed, so that a burst of them moves the end once.
+
         Raises:
             SessionNotFoundError: it has ended since it was read.
         """
@@ -91,7 +93,8 @@ class SessionAccess(Struct, frozen=True, kw_only=True):
         if session.status not in SLIDING or session.ttl >= needed:
             return session
         window = session.window_at(now_ms)
-        slide = self._slide(caller, session, replace(window, ttl=max(window.ttl, needed)), now_ms)
+        ttl = max(window.ttl, min(with_reserve(until, now_ms), session.max_expires_at))
+        slide = self._slide(caller, session, replace(window, ttl=ttl), now_ms)
         return self._apply(replace(slide, due=False), session)
 
     def slide_if_due(self, caller: Caller, session: Session) -> Session:
@@ -107,7 +110,13 @@ class SessionAccess(Struct, frozen=True, kw_only=True):
 
     def _slide(self, caller: Caller, session: Session, window: Window, now_ms: int) -> Slide:
         guard = Guard(now_ms=now_ms, owner=session.owner, region=self.home.region, statuses=SLIDING)
-        return Slide(session_id=session.session_id, guard=guard, window=window, author=author_of(caller))
+        return Slide(
+            session_id=session.session_id,
+            guard=guard,
+            window=window,
+            author=author_of(caller),
+            ends_at=session.ttl,
+        )
 
     def _apply(self, slide: Slide, session: Session) -> Session:
         return check_readable(self.sessions.slide(slide), owner=session.owner, now_ms=slide.guard.now_ms)

@@ -72,6 +72,18 @@ def test_a_caller_without_a_subject_cannot_request_an_approval_as_a_task_ends(
     assert api.call("POST", f"/tasks/{task['taskId']}/complete", body, subject=None).status == 403
 
 
+@pytest.mark.parametrize("step", ["complete", "fail", "heartbeat"])
+@pytest.mark.parametrize("decided", [False, True])
+def test_an_approval_takes_no_step_of_a_worker(queue: Queue, step: str, *, decided: bool) -> None:
+    task_id = approval(queue)
+    if decided:
+        queue.decide(task_id)
+    before = queue.read(task_id)
+    answer = getattr(queue, step)({"taskId": task_id, "fence": 0})
+    assert (answer.status, answer.slug, answer.json["path"]) == (400, "invalid-request", "taskId")
+    assert queue.read(task_id) == before
+
+
 def test_an_approval_is_not_decided_from_its_deadline_on(queue: Queue, world: World) -> None:
     task_id, late = approval(queue, deadline=DEADLINE), approval(queue, deadline=DEADLINE)
     world.clock.pass_(3599.999)
@@ -90,11 +102,8 @@ def test_an_approval_waits_for_ever_without_a_deadline(queue: Queue, world: Worl
 
 
 def test_an_approval_cannot_be_claimed(queue: Queue) -> None:
-    task_id = approval(queue)
+    approval(queue)
     assert queue.nothing_due()
-    task = {"taskId": task_id, "fence": 0}
-    for answer in (queue.complete(task), queue.fail(task), queue.heartbeat(task)):
-        assert (answer.status, answer.slug) == (409, "fenced")
 
 
 def test_a_task_is_not_decided(queue: Queue) -> None:

@@ -35,7 +35,8 @@ POSITIONS: list[Any] = [
     RecordPosition(started_at=0, tool_call_id="x" * 256),
     RecordPosition(started_at=LATEST_MS, tool_call_id="c1"),
     TaskPosition(lane="open"),
-    TaskPosition(lane="open", marks=(MARK, replace(MARK, shard=3, queue=""))),
+    TaskPosition(lane="open", marks=(MARK, replace(MARK, shard=3)), batch=4),
+    TaskPosition(lane="session", marks=(replace(MARK, region="", queue=""),)),
     ExpiringPosition(shards={}),
     ExpiringPosition(
         shards={
@@ -144,9 +145,18 @@ def test_a_malformed_cursor_is_refused(cursor: str, kind: Any) -> None:
         (TaskPosition, {}),
         (TaskPosition, {"lane": "a b"}),
         (TaskPosition, {"lane": "open", "marks": [1]}),
+        (TaskPosition, {"lane": "open", "batch": 0}),
+        (TaskPosition, {"lane": "open", "batch": 1.5}),
         *(
             (TaskPosition, {"lane": "open", "marks": [{**asdict(MARK), **forged}]})
-            for forged in ({"at": -1}, {"shard": -1}, {"queue": "a b"}, {"task_id": "t1"}, {"region": 1})
+            for forged in (
+                {"at": -1},
+                {"shard": -1},
+                {"queue": "a b"},
+                {"queue": ""},
+                {"task_id": "t1"},
+                {"region": 1},
+            )
         ),
     ],
 )

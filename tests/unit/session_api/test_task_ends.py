@@ -54,6 +54,20 @@ def test_the_same_completion_again_is_a_success_and_another_a_mismatch(
     assert queue.heartbeat(task).slug == "fenced"
 
 
+def test_a_completion_creates_no_follower_past_its_deadline_and_is_replayed_after_it(
+    queue: Queue, world: World
+) -> None:
+    queue.created()
+    task = queue.claimed()
+    late = queue.complete(task, next=[{"queue": queue.name, "payload": 2, "deadline": NOW}])
+    assert (late.status, late.json["path"]) == (400, "$.next[0].deadline")
+    assert queue.read(task["taskId"])["status"] == "claimed"
+    after = [{"queue": queue.name, "payload": 2, "deadline": "2027-01-15T08:00:01Z"}]
+    done = queue.complete(task, next=after)
+    world.clock.pass_(5)
+    assert queue.complete(task, next=after).json == done.json
+
+
 def test_following_tasks_are_created_with_the_completion(queue: Queue) -> None:
     queue.created()
     after = [

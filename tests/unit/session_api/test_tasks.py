@@ -1,6 +1,6 @@
 """Tasks created over the API: with and without a key, with and without a session."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -72,6 +72,31 @@ def test_a_create_under_a_key_is_replayed_after_the_session_has_ended(
     assert queue.create(2, headers=key, sessionId=session_id).slug == "idempotency-mismatch"
     unknown = queue.create(headers={"Idempotency-Key": "new"}, sessionId=session_id)
     assert unknown.slug == "session-not-found"
+
+
+PAST: Final = ("2020-01-01T00:00:00Z", "2027-01-15T08:00:00.500Z")
+
+
+@pytest.mark.parametrize("kind", ["task", "approval"])
+@pytest.mark.parametrize("headers", [None, {"Idempotency-Key": "k"}])
+@pytest.mark.parametrize("deadline", PAST)
+def test_a_task_is_not_created_past_its_deadline(
+    queue: Queue, world: World, deadline: str, headers: Any, kind: str
+) -> None:
+    answer = queue.create(headers=headers, kind=kind, deadline=deadline)
+    assert (answer.status, answer.json["path"]) == (400, "$.deadline")
+    assert world.memory.tasks == {}
+    assert queue.create(headers=headers, kind=kind, deadline="2027-01-15T08:00:00.501Z").status == 201
+
+
+def test_a_create_under_a_key_is_replayed_after_the_deadline_too(queue: Queue, world: World) -> None:
+    key = {"Idempotency-Key": "k"}
+    first = queue.create(headers=key, deadline="2027-01-15T08:00:30Z")
+    world.clock.pass_(60)
+    again = queue.create(headers=key, deadline="2027-01-15T08:00:30Z")
+    assert (again.status, again.json, again.headers["Idempotent-Replayed"]) == (201, first.json, "true")
+    other = queue.create(2, headers=key, deadline="2027-01-15T08:00:30Z")
+    assert other.slug == "idempotency-mismatch"
 
 
 def test_a_task_may_name_only_a_living_session_of_the_callers(

@@ -51,6 +51,20 @@ def test_a_task_that_cannot_be_created_with_a_call_is_refused_with_its_path(
     assert session.api.world.memory.tasks == {}
 
 
+def test_a_completion_creates_no_task_past_its_deadline_and_is_replayed_after_it(session: Session) -> None:
+    fence = session.fence()
+    soon = [{"queue": "q", "payload": 1, "deadline": "2027-01-15T08:00:30Z"}]
+    session.clock.pass_(30)
+    late = session.complete(fence, tasks=soon)
+    assert (late.status, late.json["path"]) == (400, "$.tasks[0].deadline")
+    assert session.api.world.memory.tasks == {}
+    later = [{"queue": "q", "payload": 1, "deadline": "2027-01-15T08:01:00Z"}]
+    done = session.complete(fence, tasks=later)
+    session.clock.pass_(60)
+    again = session.complete(fence, tasks=later)
+    assert (again.status, again.json["tasks"]) == (200, done.json["tasks"])
+
+
 def test_a_call_creates_no_more_tasks_than_fit_in_one_transaction(session: Session) -> None:
     fence = session.fence()
     tasks = [{"queue": "q", "payload": number} for number in range(26)]

@@ -6,11 +6,17 @@ from session_store.domain.caller import Caller
 from session_store.domain.fingerprints import fingerprint
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.task import Task
-from session_store.errors import MisdirectedError, SessionNotFoundError
+from session_store.errors import InvalidRequestError, MisdirectedError, SessionNotFoundError
 from session_store.ports import KeyedTaskStorage
 from session_store.services.key_claims import build_key_claim, check_same_request, unexpired
 from session_store.services.tasks.lifecycle import Tasks
-from session_store.services.tasks.new_tasks import NewTask, TaskSeed, build_task, check_new
+from session_store.services.tasks.new_tasks import (
+    NewTask,
+    TaskSeed,
+    build_task,
+    check_deadline,
+    check_new,
+)
 
 
 class KeyedTaskResult(Struct, frozen=True, kw_only=True):
@@ -27,7 +33,8 @@ class KeyedTasks(Struct, frozen=True, kw_only=True):
     def create(self, caller: Caller, new: NewTask, *, key: str) -> KeyedTaskResult:
         """``Tasks.create``, once per key. The key is scoped to this region.
 
-        A replay returns the task as it was created, even if its session has ended since.
+        A replay returns the task as it was created, whether or not its session has ended since, or its
+        deadline has passed.
 
         Raises:
             IdempotencyMismatchError: the key was used for another task.
@@ -38,7 +45,8 @@ class KeyedTasks(Struct, frozen=True, kw_only=True):
         claim = self._claim(caller, new, seed, key)
         try:
             session = self.tasks.session_of(caller, new)
-        except (MisdirectedError, SessionNotFoundError):
+            check_deadline(new, now_ms=seed.at)
+        except (InvalidRequestError, MisdirectedError, SessionNotFoundError):
             held = unexpired(self.storage.read_claim(claim.key_hash), seed.at)
             if held is None:
                 raise

@@ -18,7 +18,13 @@ from session_store.errors import ForbiddenError, InvalidRequestError
 from session_store.ports import Ids, TaskStorage
 from session_store.services.access import SessionAccess
 from session_store.services.tasks.access import TaskAccess
-from session_store.services.tasks.new_tasks import NewTask, TaskSeed, build_task, check_new
+from session_store.services.tasks.new_tasks import (
+    NewTask,
+    TaskSeed,
+    build_task,
+    check_deadline,
+    check_new,
+)
 
 MAX_OPEN: Final = 100
 """Open tasks of a session in its recovery view; the list of tasks has them all."""
@@ -48,7 +54,9 @@ class Tasks(Struct, frozen=True, kw_only=True):
         """
         check_new(caller, new)
         session = self.session_of(caller, new)
-        task = build_task(caller, new, self.new_seed())
+        seed = self.new_seed()
+        check_deadline(new, now_ms=seed.at)
+        task = build_task(caller, new, seed)
         self.storage.create(task)
         if session is not None:
             self.sessions.slide_quietly(caller, session)

@@ -91,6 +91,18 @@ def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
         raise ForbiddenError("An approval must be requested by a named subject.")
 
 
+def check_deadline(new: NewTask, *, now_ms: int, at: str = "$") -> None:
+    """Check a deadline without a ``dueAt`` as the task is created: one that has passed would end it at once.
+
+    This is no part of ``check_new``, because a replay may come after the deadline.
+
+    Raises:
+        InvalidRequestError
+    """
+    if new.due_at is None and new.deadline is not None and new.deadline <= now_ms:
+        raise InvalidRequestError("Must lie in the future", path=f"{at}.deadline")
+
+
 def check_followers(caller: Caller, news: Sequence[NewTask], *, at: str) -> None:
     """Check the number of followers, and each as ``check_new`` does."""
     if len(news) > MAX_NEXT:
@@ -129,8 +141,17 @@ def build_followers(
     session_id: str | None,
     region: str,
     now_ms: int,
+    at: str,
 ) -> tuple[Task, ...]:
-    """Build the tasks that are created with other work, in its session unless they name another."""
+    """Build the tasks that are created with other work, in its session unless they name another.
+
+    ``at``: the path of their list in the request.
+
+    Raises:
+        InvalidRequestError: a deadline has passed.
+    """
+    for position, new in enumerate(news):
+        check_deadline(new, now_ms=now_ms, at=f"{at}[{position}]")
     ids = follower_ids(len(news), origin)
     return tuple(
         build_task(

@@ -1,6 +1,6 @@
 """Tasks as workers use them: claim, extend the lease, complete, fail."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -11,11 +11,11 @@ from session_store.domain.identifiers import check_identifier
 from session_store.domain.json_values import JsonValue, check_nesting
 from session_store.domain.payload import payload_size
 from session_store.domain.session import author_of
-from session_store.domain.task import LONGEST_DELAY, Task
-from session_store.domain.task_steps import completed, failed, lapsed, renewed, taken
+from session_store.domain.task import LONGEST_DELAY, Task, TaskKind
+from session_store.domain.task_steps import completed, failed, renewed
 from session_store.domain.task_writes import TaskSettlement
 from session_store.domain.tokens import token_of
-from session_store.errors import InvalidRequestError, OutcomeUnknownError, ThrottledError
+from session_store.errors import InvalidRequestError, ThrottledError
 from session_store.ports import TaskStorage
 from session_store.services.access import SessionAccess
 from session_store.services.claim_requests import check_lease
@@ -30,20 +30,11 @@ from session_store.services.tasks.new_tasks import (
     check_followers,
     follower_ids,
 )
+from session_store.services.tasks.queue_claim import QueueClaim
 from session_store.services.tasks.requests import TaskCompletion, TaskFailure
 
 MAX_CLAIM: Final = 10
 """Tasks that one call claims."""
-
-CANDIDATES: Final = 10
-"""How many due tasks beyond those wanted a claim picks from at random, so that workers seldom collide."""
-
-MAX_READ_AT_ONCE: Final = 20
-MAX_READ: Final = 400
-"""Tasks that one call reads: where other workers have just claimed so many, it finds none for now."""
-
-MAX_BYTES: Final = 1_200_000
-"""Bytes of JSON past which a call claims no further task: the answer must fit into a Lambda response."""
 
 
 class CompletedTask(Struct, frozen=True, kw_only=True):
@@ -65,7 +56,8 @@ class TaskWork(Struct, frozen=True, kw_only=True):
     def claim(self, caller: Caller, *, queue: str, lease_seconds: int, most: int = 1) -> list[Task]:
         """Claim up to ``most`` due tasks of a queue, each with a lease of ``lease_seconds``.
 
-        Tasks whose lease has expired are due again; after the last attempt such a task fails instead.
+        Tasks whose lease has expired are due again; after the last attempt such a task fails instead. The
+        ends of a few lapsed tasks are written on the way; ``expiry_watch`` writes the others.
 
         Raises:
             ForbiddenError: the caller is not a worker.
@@ -76,53 +68,15 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         check_lease(lease_seconds)
         if not 1 <= most <= MAX_CLAIM:
             raise InvalidRequestError(f"Must be 1 to {MAX_CLAIM}", path="$.max")
-        claimed: list[Task] = []
-        try:
-            for task in self._candidates(caller, queue, most):
-                held = self._claim(caller, task, lease_seconds)
-                if held is not None:
-                    claimed.append(held)
-                if len(claimed) == most or sum(map(_size, claimed)) > MAX_BYTES:
-                    break
-        except (OutcomeUnknownError, ThrottledError):
-            # Tasks claimed so far are returned: no other worker could have them before their leases expire.
-            if not claimed:
-                raise
-        return claimed
-
-    def _candidates(self, caller: Caller, queue: str, most: int) -> Iterator[Task]:
-        """Due tasks as they are now, so that an outdated index entry costs no write.
-
-        As many are read at first as are wanted, and twice as many each time that others were claimed before.
-        """
-        region, now_ms = self.access.home.region, self.access.clock.now_ms()
-        read, wanted = 0, most
-        for ids in self.storage.due(
-            caller.tenant, queue, region=region, now_ms=now_ms, limit=CANDIDATES + most, shuffle=self.shuffle
-        ):
-            order = list(ids)
-            self.shuffle(order)
-            while order:
-                part, order = order[:wanted], order[wanted:]
-                stored = self.storage.read_all(part)
-                yield from (stored[task_id] for task_id in part if task_id in stored)
-                read, wanted = read + len(part), min(2 * wanted, MAX_READ_AT_ONCE)
-            if read >= MAX_READ:
-                return
-
-    def _claim(self, caller: Caller, task: Task, lease_seconds: int) -> Task | None:
-        """Claim a task, or write its end where it has lapsed. None unless it was claimed."""
-        now_ms, author = self.access.clock.now_ms(), author_of(caller)
-        end = lapsed(task, author=author, now_ms=now_ms)
-        step = end or taken(
-            task, worker=caller.subject, lease_seconds=lease_seconds, author=author, now_ms=now_ms
-        )
-        if step is None or step.guard is None:
-            return None
-        written = self.access.with_write_id(step).claim
-        if self.storage.put(written, step.guard) is not None:
-            return None
-        return None if end else written
+        return QueueClaim(
+            storage=self.storage,
+            access=self.access,
+            shuffle=self.shuffle,
+            caller=caller,
+            queue=queue,
+            lease_seconds=lease_seconds,
+            most=most,
+        ).run()
 
     def heartbeat(self, caller: Caller, task_id: str, *, fence: int, lease_seconds: int) -> Task:
         """Extend the lease to ``lease_seconds`` from now; a longer one is kept.
@@ -136,7 +90,8 @@ class TaskWork(Struct, frozen=True, kw_only=True):
 
         def judge(task: Task) -> Step[Task]:
             now_ms, author = self.access.clock.now_ms(), author_of(caller)
-            return renewed(task, fence=fence, lease_seconds=lease_seconds, author=author, now_ms=now_ms)
+            held = _check_is_task(task)
+            return renewed(held, fence=fence, lease_seconds=lease_seconds, author=author, now_ms=now_ms)
 
         return self.access.apply_step(caller, task_id, judge).claim
 
@@ -159,7 +114,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
 
         def judge(task: Task) -> Step[Task]:
             step = failed(
-                task,
+                _check_is_task(task),
                 fence=fence,
                 error=error,
                 retry_in=retry_in,
@@ -196,7 +151,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         check_followers(caller, following, at="$.next")
         request = TaskCompletion(fence=fence, result=result, following=following)
         for _ in range(MAX_CONFLICT_ATTEMPTS):
-            task = self.access.load_at_home(caller, task_id)
+            task = _check_is_task(self.access.load_at_home(caller, task_id))
             step = completed(
                 task,
                 fence=fence,
@@ -225,6 +180,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
             session_id=task.session_id,
             region=task.home_region,
             now_ms=guard.now_ms,
+            at="$.next",
         )
         token = token_of("task", task.task_id, request.fence, "complete", request.outcome_hash)
         return self.storage.settle(TaskSettlement(task=task, guard=guard, token=token, followers=followers))
@@ -234,8 +190,16 @@ def _origin(task: Task) -> Origin:
     return task.task_id, "task", task.fence
 
 
-def _size(task: Task) -> int:
-    return payload_size(task.payload) + payload_size(task.error)
+def _check_is_task(task: Task) -> Task:
+    """The task.
+
+    Raises:
+        InvalidRequestError: an approval, which is decided.
+    """
+    if task.kind is not TaskKind.TASK:
+        detail = "Only a task can be completed, failed or extended; an approval is decided"
+        raise InvalidRequestError(detail, path="taskId")
+    return task
 
 
 def _check_fits(step: Step[Task], path: str, value: JsonValue) -> Step[Task]:

@@ -65,10 +65,20 @@ class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
         minutes.
 
         Raises:
-            StoreError: the session, as it was read, does not admit the change.
+            StoreError: the session, as it was read, does not admit the change, or the deadline of a task
+                has passed.
         """
         held, guard = _claim_and_guard(snapshot, step)
         messages = self._new_messages(request, snapshot, session, now_ms)
+        tasks = build_followers(
+            request.caller,
+            request.change.tasks,
+            origin=task_origin(held),
+            session_id=session.session_id,
+            region=self.region,
+            now_ms=now_ms,
+            at="$.tasks",
+        )
         derived = settlement_token(
             held, fence=held.fence, operation=request.operation, outcome_hash=request.outcome_hash
         )
@@ -92,14 +102,7 @@ class CallTransactionBuilder(Struct, frozen=True, kw_only=True):
             write=write,
             condition=condition,
             messages=MESSAGES.store(self.payloads, messages),
-            tasks=build_followers(
-                request.caller,
-                request.change.tasks,
-                origin=task_origin(held),
-                session_id=session.session_id,
-                region=self.region,
-                now_ms=now_ms,
-            ),
+            tasks=tasks,
         )
 
     def _new_messages(

@@ -78,9 +78,13 @@ class RejectedError(Exception):
 
 
 class Attempts(Struct, frozen=True, kw_only=True):
-    """Retries until the deadline, with backoff and full jitter (*Exponential Backoff And Jitter*)."""
+    """Retries until the deadline, with backoff and full jitter (*Exponential Backoff And Jitter*).
+
+    ``retry_within``: seconds after which a request is not sent again, because what it says may have ended.
+    """
 
     deadline: Deadline = field(default_factory=Deadline)
+    retry_within: float = float("inf")
     sleep: Callable[[float], None] = time.sleep
     uniform: Callable[[float, float], float] = random.uniform
 
@@ -95,8 +99,11 @@ class Attempts(Struct, frozen=True, kw_only=True):
         left = {Outcome.CONFLICT: CONFLICT_RETRIES, Outcome.IN_PROGRESS: CONFLICT_RETRIES}
         others = ATTEMPTS - 1
         lost = False
+        retried_until = self.deadline.another(self.retry_within)
         for attempt in range(2 * CONFLICT_RETRIES + ATTEMPTS):
             if self.deadline.remaining() < ATTEMPT_SECONDS:
+                break
+            if attempt and retried_until.remaining() <= 0:
                 break
             try:
                 return call()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from session_store.domain.audit_event import AuditEvent
 from session_store.domain.expiry_mark import ExpiryMark
@@ -132,6 +133,8 @@ class SessionTable(Struct, frozen=True, kw_only=True):
         return after
 
     def slide(self, slide: Slide) -> Session | None:
+        client = self.client
+        while_alive = replace(client, attempts=replace(client.attempts, retry_within=slide.seconds_left))
         terms = Terms()
         update = Update(terms)
         update.set(A.TTL, slide.window.ttl)
@@ -140,7 +143,7 @@ class SessionTable(Struct, frozen=True, kw_only=True):
         update.set(A.WRITE_REGION, slide.guard.region)
         try:
             return session_from(
-                self.client.update(
+                while_alive.update(
                     metadata_key(slide.session_id),
                     UpdateExpression=update.expression(),
                     ConditionExpression=may_slide(terms, slide),

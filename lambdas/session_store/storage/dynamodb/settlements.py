@@ -33,7 +33,7 @@ CLAIM: Final = 0
 def settlement_items(
     settlement: Settlement, *, table: str, audit_table: str, region: str, shards: int
 ) -> list[dict[str, Any]]:
-    """The items of the transaction: the claim first, the session's metadata last."""
+    """The items of the transaction: the claim first and, if it is in the transaction, the session last."""
     claim = claim_item(settlement.claim, region=region)
     terms = Terms()
     condition = is_admitted(terms, settlement.guard)
@@ -53,20 +53,20 @@ def settlement_items(
 def check_session_refusal(settlement: Settlement, refused: TransactionRefusedError, *, position: int) -> None:
     """Raise the error that the refusal means, if the session at ``position`` alone refused.
 
-    Pass where another write was in progress on the claim: it may be the twin of this one, and what the
-    session refuses may be the twin's own work.
+    Pass where the session is not in the transaction: its last item then is a message or a task. Pass too
+    where another write was in progress on the claim: it may be the twin of this one, and what the session
+    refuses may be the twin's own work.
 
     Raises:
         StoreError: the claim is as expected, and a clause of the session's guard does not hold.
     """
-    write, guard = settlement.write, settlement.condition
-    if set(refused.held) != {position} or CLAIM in refused.conflicting:
+    write = settlement.write
+    guard = settlement.condition if write is None else write.guard
+    if guard is None or set(refused.held) != {position} or CLAIM in refused.conflicting:
         return
     session, lost = session_or_none(refused.held[position]), refused.answer_lost
-    if write is not None:
-        raise refused_transaction(session, write.guard, write.change, answer_lost=lost) from refused
-    if guard is not None:
-        raise refused_transaction(session, guard, answer_lost=lost) from refused
+    change = None if write is None else write.change
+    raise refused_transaction(session, guard, change, answer_lost=lost) from refused
 
 
 def check_limits(items: Sequence[Mapping[str, Any]]) -> None:

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from msgspec import Struct, field
+from msgspec import Struct
+from msgspec.structs import replace
 
-from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
+from session_store.domain.page import OF_SESSION, Page, PageRequest, TaskMark, TaskPosition
 from session_store.domain.task import Task
 from session_store.domain.task_writes import TaskFilter
 from session_store.domain.times import from_iso, iso
@@ -15,16 +16,10 @@ from session_store.schema import OPEN_INDEX, QUEUE_INDEX, TASK_SK, Attribute, ta
 from session_store.storage.dynamodb.client import Client
 from session_store.storage.dynamodb.codec import Item, from_item, item_size, to_item
 from session_store.storage.dynamodb.expressions import Terms, all_of, is_equal
-from session_store.storage.dynamodb.partition import PAGE_BYTES
 from session_store.storage.dynamodb.task_items import lanes_of, task_from, task_id_of, task_key
+from session_store.storage.dynamodb.task_page import FIRST_BATCH, TaskPage
 
 A: Final = Attribute
-OF_SESSION: Final = "session"
-"""The lane of a list by session, which the open index serves."""
-
-BATCH: Final = 20
-"""Tasks that are read at once. They may be large, and the page ends when it is large enough."""
-
 FILTERED_ENTRIES: Final = 100
 """Index entries that are read at once where a filter may drop some of them."""
 
@@ -65,7 +60,7 @@ class TaskListing(Struct, frozen=True, kw_only=True):
     def page(self, page: PageRequest[TaskPosition]) -> Page[Task, TaskPosition]:
         lanes = self._lanes()
         at = page.after if page.after and page.after.lane in lanes else TaskPosition(lane=lanes[0])
-        contents = _Contents(limit=page.limit)
+        contents = TaskPage(limit=page.limit, first_batch=at.batch or FIRST_BATCH)
         for _ in range(ROUNDS):
             at, lane_ended = self._advance(at, contents)
             if contents.full:
@@ -73,22 +68,22 @@ class TaskListing(Struct, frozen=True, kw_only=True):
             if lane_ended:
                 following = lanes[lanes.index(at.lane) + 1 :]
                 if not following:
-                    return Page(items=tuple(contents.tasks), next=None)
+                    return Page(items=tuple(contents.tasks.values()), next=None)
                 at = TaskPosition(lane=following[0])
-        return Page(items=tuple(contents.tasks), next=at)
+        return Page(items=tuple(contents.tasks.values()), next=replace(at, batch=contents.next_batch))
 
     def _lanes(self) -> list[str]:
         if self.wanted.session_id is not None and self.wanted.of_open_ones:
             return [OF_SESSION]
         return list(map(str, lanes_of(self.wanted)))
 
-    def _advance(self, at: TaskPosition, contents: "_Contents") -> tuple[TaskPosition, bool]:
+    def _advance(self, at: TaskPosition, contents: TaskPage) -> tuple[TaskPosition, bool]:
         """Add tasks of the lane until the page is full or the entries are used up.
 
         Returns the position reached, and whether the lane has ended.
         """
         entries, more = self._entries(at, limit=contents.limit)
-        for entry, item in self._read(entries):
+        for entry, item in self._read(entries, contents):
             if item is not None and self._is_wanted(task := task_from(item)):
                 contents.add(task, size=item_size(item))
                 if contents.overflowed:
@@ -101,15 +96,17 @@ class TaskListing(Struct, frozen=True, kw_only=True):
     def _is_wanted(self, task: Task) -> bool:
         return task.tenant == self.tenant and self.wanted.takes(task) and not task.is_expired(self.now_ms)
 
-    def _read(self, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Item | None]]:
+    def _read(self, entries: Sequence[Entry], contents: TaskPage) -> Iterator[tuple[Entry, Item | None]]:
         """Each entry with its item; None where the entry itself rules the task out, or the task is gone."""
-        for start in range(0, len(entries), BATCH):
-            part = entries[start : start + BATCH]
-            keys = [task_key(entry.task_id) for entry in part if _may_match(entry, self.wanted)]
-            items = self.client.get_all(keys) if keys else []
+        start = 0
+        while start < len(entries):
+            part = entries[start : start + contents.batch]
+            wanted = dict.fromkeys(entry.task_id for entry in part if _may_match(entry, self.wanted))
+            items = self.client.get_all(list(map(task_key, wanted))) if wanted else []
             by_id = {task_id_of(from_item({A.PK: item[A.PK]})): item for item in items}
             for entry in part:
                 yield entry, by_id.get(entry.task_id)
+            start += len(part)
 
     def _entries(self, at: TaskPosition, *, limit: int) -> tuple[list[Entry], bool]:
         """The next entries of a lane in its order, and whether it has more."""
@@ -161,26 +158,6 @@ class TaskListing(Struct, frozen=True, kw_only=True):
         stored = map(from_item, items)
         entries = [Entry(mark=_mark(each, Shard("", 0), queue="", at=each[A.CREATED_AT])) for each in stored]
         return entries, last is not None
-
-
-class _Contents(Struct, kw_only=True):
-    """The tasks of a page, up to ``limit`` of them and about ``PAGE_BYTES``."""
-
-    limit: int
-    tasks: list[Task] = field(default_factory=list)
-    size: int = 0
-    overflowed: bool = False
-
-    @property
-    def full(self) -> bool:
-        return self.overflowed or len(self.tasks) == self.limit
-
-    def add(self, task: Task, *, size: int) -> None:
-        """Add a task, unless it would make the page too large; a page has one task at least."""
-        self.size += size
-        self.overflowed = bool(self.tasks) and self.size > PAGE_BYTES
-        if not self.overflowed:
-            self.tasks.append(task)
 
 
 def open_query(session_id: str, *, limit: int) -> dict[str, Any]:

@@ -167,4 +167,5 @@ class TaskTable(Struct, frozen=True, kw_only=True):
 
 
 def _task_ids(entries: Sequence[Item]) -> list[str]:
-    return [task_id_of(from_item(entry)) for entry in entries]
+    """The tasks of index entries, each once: an index may still have an older entry of a task."""
+    return list(dict.fromkeys(task_id_of(from_item(entry)) for entry in entries))

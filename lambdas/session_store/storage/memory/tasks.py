@@ -8,13 +8,12 @@ from msgspec.structs import replace
 
 from session_store.domain.claim import ClaimGuard, admits
 from session_store.domain.idempotency_key import KeyClaim
-from session_store.domain.page import Page, PageRequest, TaskMark, TaskPosition
+from session_store.domain.page import OF_SESSION, Page, PageRequest, TaskMark, TaskPosition
 from session_store.domain.task import Task, claimable_from, lapses_at
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.ports import Refused
 from session_store.storage.dynamodb.codec import item_size
 from session_store.storage.dynamodb.task_items import Lane, lane_of, lanes_of, task_item
-from session_store.storage.dynamodb.task_lists import OF_SESSION
 from session_store.storage.memory.keys import held_key, other_operation
 from session_store.storage.memory.pages import paged
 from session_store.storage.memory.state import Memory

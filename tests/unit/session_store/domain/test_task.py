@@ -15,6 +15,7 @@ from session_store.domain.task import (
     lapses_at,
 )
 from session_store.domain.task_steps import decided, failed, lapsed, taken
+from session_store.domain.times import DAY_SECONDS, MILLIS
 from session_store.errors import AlreadyDecidedError
 from tests.support.samples import AUTHOR, NOW_MS
 from tests.support.task_samples import a_task, an_approval, took
@@ -50,6 +51,16 @@ def test_a_task_lapses_at_its_deadline_or_with_its_last_lease(task: Task, at: in
         assert step is not None
         assert step.claim.is_settled
         assert step.claim.fence > task.fence
+
+
+@pytest.mark.parametrize("task", [a_task(deadline_ms=SOON), an_approval(deadline_ms=SOON)])
+def test_a_task_whose_end_is_written_late_is_retained_from_then_on(task: Task) -> None:
+    late = SOON + 100 * DAY_SECONDS * MILLIS
+    for at in (SOON, late):
+        step = lapsed(task, author=AUTHOR, now_ms=at)
+        assert step is not None
+        assert (step.claim.ended_at, step.claim.next_at) == (SOON, SOON)
+        assert step.claim.ttl == at // MILLIS + task.retain_seconds
 
 
 def test_a_held_task_is_claimable_once_its_lease_has_expired_on_every_clock() -> None:

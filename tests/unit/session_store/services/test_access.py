@@ -79,6 +79,31 @@ def test_a_due_use_slides_once() -> None:
     assert len(asked(access)) == 1
 
 
+@pytest.mark.parametrize(
+    ("idle", "longest", "ttl"),
+    [(60, 600, 132), (130, 600, 132), (140, 600, 140), (60, 125, 125), (60, 100, 100)],
+)
+def test_an_extension_goes_a_tenth_further_than_needed_and_never_past_the_longest_life(
+    idle: int, longest: int, ttl: int
+) -> None:
+    session = a_session(
+        ttl=NOW_SECONDS + 10, idle_timeout=idle, max_expires_at=NOW_SECONDS + longest, status=Status.ACTIVE
+    )
+    access = access_to(session)
+    extended = access.extend_until(ALICE, session, until=NOW_SECONDS + 120)
+    assert extended.ttl == NOW_SECONDS + ttl
+    assert access.extend_until(ALICE, extended, until=NOW_SECONDS + ttl) == extended
+    assert len(asked(access)) == 1
+
+
+def test_a_slide_knows_how_long_the_session_lives_without_it() -> None:
+    session = a_session(ttl=NOW_SECONDS + 10)
+    access = access_to(session)
+    access.extend_until(ALICE, session, until=NOW_SECONDS + 120)
+    (slide,) = asked(access)
+    assert slide.seconds_left == 9.5
+
+
 def test_a_foreign_session_is_not_found_and_does_not_slide() -> None:
     session = a_session()
     access = access_to(session, now_ms=DUE * 1000)

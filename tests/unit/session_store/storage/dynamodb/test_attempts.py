@@ -49,7 +49,9 @@ UNSENT = ConnectTimeoutError(endpoint_url=URL)
 class Tried:
     """Attempts whose answers a test gives in turn, the last one again and again; each takes ``takes`` s."""
 
-    def __init__(self, *answers: Exception | str, left: float = float("inf"), takes: float = 0) -> None:
+    def __init__(
+        self, *answers: Exception | str, left: float = float("inf"), takes: float = 0, **limits: float
+    ) -> None:
         self.now = 0.0
         self.sent = 0
         self.pauses: list[float] = []
@@ -58,7 +60,7 @@ class Tried:
         self._takes = takes
         deadline = Deadline(monotonic=lambda: self.now)
         deadline.expires_in(left)
-        self._attempts = Attempts(deadline=deadline, sleep=self._sleep, uniform=self._uniform)
+        self._attempts = Attempts(deadline=deadline, sleep=self._sleep, uniform=self._uniform, **limits)
 
     def run(self) -> str:
         return self._attempts.call_with_retries(self._call)
@@ -201,6 +203,18 @@ def test_nothing_is_sent_with_less_time_left_than_an_attempt_may_take() -> None:
         late.run()
     assert late.sent == 0
     assert Tried("in time", left=ATTEMPT_SECONDS).run() == "in time"
+
+
+@pytest.mark.parametrize(("first", "error"), [(THROTTLED, ThrottledError), (LOST, OutcomeUnknownError)])
+def test_a_request_is_not_sent_again_after_the_time_within_which_it_may_be(
+    first: Exception, error: type[StoreError]
+) -> None:
+    late = Tried(first, "too late", takes=1, retry_within=1)
+    with pytest.raises(error):
+        late.run()
+    assert late.sent == 1
+    assert Tried(first, "in time", takes=1, retry_within=1.1).run() == "in time"
+    assert Tried("at once", retry_within=-1).run() == "at once"
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), RuntimeError("x")])
