@@ -43,7 +43,6 @@ class HeldClaim(Work):
         lease = Lease(
             lambda: steps.extend(claim.fence),
             until_ms=claim.lease_until_ms,
-            seconds=steps.new.lease_seconds,
             clock=steps.claims.clock,
             renew_for=renew_for,
         )

@@ -81,7 +81,6 @@ class HeldCall(Work):
         lease = Lease(
             lambda: steps.extend(claim.fence),
             until_ms=claim.lease_until_ms,
-            seconds=steps.new.lease_seconds,
             clock=steps.running.clock,
             renew_for=renew_for,
         )
