@@ -117,12 +117,15 @@ class Payloads(Struct, frozen=True, kw_only=True):
 def check_inline(parts: Mapping[str, JsonValue], *, beside: int = 0) -> None:
     """Check the size of payloads, by path, that stay in one item together with ``beside`` bytes of others.
 
+    One that is None counts for nothing: of an output and an error only one is stored.
+
     Raises:
         PayloadTooLargeError: together more than 300 KB of JSON.
     """
-    size = beside + sum(map(payload_size, parts.values()))
+    present = {path: value for path, value in parts.items() if value is not None}
+    size = beside + sum(map(payload_size, present.values()))
     if size > INLINE_LIMIT:
-        where = ", ".join(parts)
+        where = ", ".join(present)
         detail = (
             f"At most {INLINE_LIMIT} bytes of JSON in one item, including what it already holds (at {where})"
         )
