@@ -2,6 +2,7 @@
 
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
@@ -9,15 +10,17 @@ from typing import Any
 
 import pytest
 
+from session_store.domain.claim import ClaimStatus
 from session_store.domain.state_operations import StateOperations
 from session_store.domain.task import TaskKind, TaskStatus
 from session_store.errors import InvalidRequestError
 from session_store.ports import Storage
 from session_store.services.tasks.new_tasks import NewTask
+from session_store.services.tool_calls.requests import CallOutcome
 from session_store.store import store_on
 from tests.support.samples import ALICE, settings
 from tests.support.task_samples import APPROVER
-from tests.support.value_places import PLACES, Place, Scene, created, in_a_message
+from tests.support.value_places import PLACES, Place, Scene, created, finished, in_a_message
 
 
 class Step(StrEnum):
@@ -115,6 +118,31 @@ def test_a_comment_that_no_text_can_hold_is_refused_by_its_path(scene: Scene) ->
     with pytest.raises(InvalidRequestError) as refused:
         scene.store.approvals.decide(APPROVER, task.task_id, decision=TaskStatus.APPROVED, comment="\ud800")
     assert refused.value.facts["path"] == "$.comment"
+
+
+def adding(scene: Scene, operations: StateOperations) -> None:
+    scene.store.sessions.change_state(ALICE, scene.session_id, operations)
+
+
+def adding_under_a_key(scene: Scene, operations: StateOperations) -> None:
+    scene.store.keyed_sessions.change_state(ALICE, scene.session_id, operations, key=scene.name)
+
+
+def adding_with_a_call(scene: Scene, operations: StateOperations) -> None:
+    finished(scene, CallOutcome(status=ClaimStatus.COMPLETED), operations=operations)
+
+
+@pytest.mark.parametrize(
+    ("add", "at"), [(adding, "$"), (adding_under_a_key, "$"), (adding_with_a_call, "$.state")]
+)
+def test_a_sum_that_no_number_holds_is_refused_by_the_path_of_its_increment(
+    scene: Scene, add: Callable[[Scene, StateOperations], None], at: str
+) -> None:
+    scene.store.sessions.change_state(ALICE, scene.session_id, StateOperations(set={"big": 9 * 10**125}))
+    with pytest.raises(InvalidRequestError) as refused:
+        add(scene, StateOperations(increment={"kept": 1, "big": 9 * 10**125, "new": 1}))
+    assert refused.value.facts["path"] == f"{at}.increment.big"
+    assert scene.store.sessions.get(ALICE, scene.session_id).state == {"kept": 1, "big": 9 * 10**125}
 
 
 @pytest.mark.parametrize("state", [[1], "text", None])

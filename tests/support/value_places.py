@@ -84,7 +84,7 @@ def as_a_calls_input(scene: Scene, value: Any) -> Any:
     return _call(scene).input
 
 
-def _finished(scene: Scene, outcome: CallOutcome, **change: Any) -> None:
+def finished(scene: Scene, outcome: CallOutcome, **change: Any) -> None:
     scene.store.finished_calls.finish(
         ALICE,
         scene.session_id,
@@ -96,18 +96,18 @@ def _finished(scene: Scene, outcome: CallOutcome, **change: Any) -> None:
 
 
 def as_a_calls_output(scene: Scene, value: Any) -> Any:
-    _finished(scene, CallOutcome(status=ClaimStatus.COMPLETED, output=value))
+    finished(scene, CallOutcome(status=ClaimStatus.COMPLETED, output=value))
     return _call(scene).output
 
 
 def as_a_calls_error(scene: Scene, value: Any) -> Any:
-    _finished(scene, CallOutcome(status=ClaimStatus.FAILED, error=value))
+    finished(scene, CallOutcome(status=ClaimStatus.FAILED, error=value))
     return _call(scene).error
 
 
 def in_a_calls_change(scene: Scene, value: Any) -> Any:
     outcome = CallOutcome(status=ClaimStatus.COMPLETED)
-    _finished(scene, outcome, operations=StateOperations(set={"v": value}))
+    finished(scene, outcome, operations=StateOperations(set={"v": value}))
     return scene.store.sessions.get(ALICE, scene.session_id).state["v"]
 
 

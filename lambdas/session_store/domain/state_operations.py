@@ -101,8 +101,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
-def apply_operations(state: Mapping[str, JsonValue], operations: StateOperations) -> dict[str, Any]:
-    """The state after the operations.
+def apply_operations(
+    state: Mapping[str, JsonValue], operations: StateOperations, *, at: str = "$"
+) -> dict[str, Any]:
+    """The state after the operations; ``at`` is their path in the body.
 
     Raises:
         InvalidRequestError: DynamoDB's numbers cannot hold a sum.
@@ -110,10 +112,23 @@ def apply_operations(state: Mapping[str, JsonValue], operations: StateOperations
     result = {key: value for key, value in state.items() if key not in set(operations.remove)}
     result.update(operations.set)
     for key, amount in operations.increment.items():
-        result[key] = _sum(result.get(key, 0), amount, path=f"$.increment.{key}")
+        result[key] = _sum(result.get(key, 0), amount, path=f"{at}.increment.{key}")
     for key, items in operations.append.items():
         result[key] = [*result.get(key, []), *items]
     return result
+
+
+def sum_violation(
+    state: Mapping[str, JsonValue], operations: StateOperations, *, at: str = "$"
+) -> InvalidRequestError:
+    """The error of the first sum that DynamoDB's numbers cannot hold, or of all where none is the one."""
+    for key, amount in operations.increment.items():
+        if _is_number(state.get(key, 0)):
+            try:
+                _sum(state.get(key, 0), amount, path=f"{at}.increment.{key}")
+            except InvalidRequestError as error:
+                return error
+    return InvalidRequestError("The sum is out of range", path=f"{at}.increment")
 
 
 def _sum(value: int | Decimal, amount: int | Decimal, *, path: str) -> int | Decimal:
