@@ -1,7 +1,9 @@
 """The deadline of the current request."""
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 class Deadline:
@@ -14,6 +16,7 @@ class Deadline:
     def __init__(self, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
         self._ends_at = float("inf")
+        self._thread = threading.local()
 
     def expires_in(self, seconds: float) -> None:
         """Set the deadline to ``seconds`` from now."""
@@ -27,4 +30,15 @@ class Deadline:
 
     def remaining(self) -> float:
         """Seconds left; negative after the deadline."""
+        if getattr(self._thread, "is_free", False):
+            return float("inf")
         return self._ends_at - self._monotonic()
+
+    @contextmanager
+    def lifted(self) -> Iterator[None]:
+        """Free this thread from the deadline while the block runs; it holds in other threads."""
+        self._thread.is_free = True
+        try:
+            yield
+        finally:
+            self._thread.is_free = False

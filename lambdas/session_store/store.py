@@ -99,6 +99,7 @@ class Store(Struct, frozen=True, kw_only=True):
         steps = tool_call.CallSteps(
             running=self.running_calls,
             finished=self.finished_calls,
+            deadline=self.deadline,
             caller=caller,
             session_id=session_id,
             new=new,
@@ -124,7 +125,9 @@ class Store(Struct, frozen=True, kw_only=True):
         """
         from session_store.in_process import block, free_work, work  # noqa: PLC0415 - likewise
 
-        steps = free_work.ClaimSteps(claims=self.claims, caller=caller, key=key, new=new)
+        steps = free_work.ClaimSteps(
+            claims=self.claims, deadline=self.deadline, caller=caller, key=key, new=new
+        )
         options = work.BlockOptions(wait=wait, renew_for=renew_for, failures=failures)
         return block.free_work_block(steps, options)
 

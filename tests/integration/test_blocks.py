@@ -10,7 +10,7 @@ import pytest
 
 from session_store.bootstrap import dynamodb_storage
 from session_store.deadline import Deadline
-from session_store.errors import FencedError, InProgressError, OutcomeUnknownError
+from session_store.errors import FencedError, InProgressError, OutcomeUnknownError, ThrottledError
 from session_store.settings import Settings
 from session_store.store import Store, store_on
 from tests.support.crowd import at_once
@@ -124,6 +124,28 @@ def test_an_outcome_whose_answer_is_lost_for_good_may_be_given_again(
         losses.lose(None)
         held.complete("paid")
     assert work.told() == "completed"
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_a_lease_is_renewed_past_the_deadline_of_other_requests(
+    kind: str, dynamodb: "DynamoDBClient", tables: Settings, clock: SettableClock, *, awaited: bool
+) -> None:
+    deadline = Deadline()
+    store = store_on(dynamodb_storage(tables, dynamodb, deadline), tables, clock=clock, deadline=deadline)
+
+    async def body(held: Any) -> None:
+        deadline.expires_in(0)
+        clock.pass_(held.lease.pause)
+        assert await asyncio.to_thread(held.lease.renew)
+        clock.pass_(50)
+        held.check()
+        with pytest.raises(ThrottledError):
+            await given(held.complete("paid"))
+        deadline.expires_in(PATIENCE)
+        await given(held.complete("paid"))
+
+    work = once(store, kind, awaited=awaited, name=secrets.token_hex(8))
+    assert work.run(body).output == "paid"
 
 
 @pytest.mark.parametrize(

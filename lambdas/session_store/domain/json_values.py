@@ -3,12 +3,12 @@
 Numbers never pass through doubles: an integer literal is an ``int``, any other number the ``Decimal`` of its
 text in one normal form (``1.0`` is written ``1``). Refused, with their path: numbers that DynamoDB cannot
 hold (38 significant digits, magnitudes 1E-130 to 9.99E+125; *Service, account, and table quotas*, "Numbers"),
-NaN, Infinity, lone surrogates, duplicate keys and nesting past 31 levels.
+NaN, Infinity, lone surrogates, duplicate keys, nesting past 31 levels, and in Python every other type.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, Final, NoReturn
 
@@ -27,6 +27,9 @@ MAX_DIGITS: Final = 38
 MAX_EXPONENT: Final = 125
 MIN_EXPONENT: Final = -130
 SAFE_INTEGER_DIGITS: Final = 18
+SAFE_INTEGER: Final = 10**SAFE_INTEGER_DIGITS
+
+TOO_DEEP: Final = f"Nested deeper than {MAX_DEPTH} levels"
 
 JsonValue = Any
 """``None | bool | int | Decimal | str | list | dict`` all the way down."""
@@ -36,51 +39,68 @@ _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 _CANONICAL: Final = msgspec.json.Encoder(decimal_format="number", order="sorted")
 
 
-class _Refused(Struct, frozen=True):
-    """Placeholder for a value that cannot be stored, until its path is known."""
+class _Flaw(Struct, frozen=True):
+    """Why a value cannot be stored. ``path``: where in it, told on the way back from the flaw."""
 
     reason: str
+    path: str = ""
+
+    def below(self, step: str) -> "_Flaw":
+        return _Flaw(self.reason, f"{step}{self.path}")
 
 
-def _number(text: str) -> Decimal | _Refused:
+def _number(text: str) -> Decimal | _Flaw:
     """A number with a point or an exponent: always a ``Decimal``, even when it is whole."""
     number = _exact(text)
     return Decimal(number) if isinstance(number, int) else number
 
 
-def _exact(text: str) -> int | Decimal | _Refused:
+def _exact(text: str) -> int | Decimal | _Flaw:
     try:
-        value = Decimal(text)
+        return normal_number(Decimal(text))
     except InvalidOperation:
-        return _Refused("number out of range")
-    return normal_number(value) if value.is_finite() else _Refused("not a JSON number")
+        return _Flaw("number out of range")
 
 
-def normal_number(value: Decimal) -> int | Decimal | _Refused:
-    """The one form of a finite number: ``int`` when whole, else a ``Decimal`` without trailing zeros."""
-    if value.is_zero():
-        return 0
-    if value.adjusted() > MAX_EXPONENT or value.adjusted() < MIN_EXPONENT:
-        return _Refused("number out of range (magnitude 1E-130 to 9.99E+125)")
-    digits = "".join(map(str, value.as_tuple().digits)).strip("0")
-    if len(digits) > MAX_DIGITS:
-        return _Refused(f"number with more than {MAX_DIGITS} significant digits")
+def normal_number(value: Decimal) -> int | Decimal | _Flaw:
+    """The one form of a number: ``int`` when whole, else a ``Decimal`` without trailing zeros."""
+    flaw = _number_flaw(value)
+    if flaw is not None:
+        return flaw
     exact = value.normalize(_EXACT)
     return int(exact) if exact == exact.to_integral_value(context=_EXACT) else exact
 
 
-def _integer(text: str) -> int | Decimal | _Refused:
+def _number_flaw(value: int | Decimal) -> _Flaw | None:
+    """Why DynamoDB cannot hold a number, if it cannot."""
+    if isinstance(value, int) and -SAFE_INTEGER < value < SAFE_INTEGER:
+        return None
+    number = Decimal(value) if isinstance(value, int) else value
+    if not number.is_finite():
+        return _Flaw("not a JSON number")
+    if number and not MIN_EXPONENT <= number.adjusted() <= MAX_EXPONENT:
+        return _Flaw("number out of range (magnitude 1E-130 to 9.99E+125)")
+    if len(str(number)) > MAX_DIGITS and _significant_digits(number) > MAX_DIGITS:
+        return _Flaw(f"number with more than {MAX_DIGITS} significant digits")
+    return None
+
+
+def _significant_digits(number: Decimal) -> int:
+    return len("".join(map(str, number.as_tuple().digits)).strip("0"))
+
+
+def _integer(text: str) -> int | Decimal | _Flaw:
     return int(text) if len(text) <= SAFE_INTEGER_DIGITS else _exact(text)
 
 
-def _constant(text: str) -> _Refused:
-    return _Refused(f"{text} is not JSON")
+def _constant(text: str) -> _Flaw:
+    return _Flaw(f"{text} is not JSON")
 
 
-def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue] | _Refused:
+def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue] | _Flaw:
     """A map, unless it has a duplicate key: one of the two values would be lost silently."""
     result = dict(pairs)
-    return result if len(result) == len(pairs) else _Refused("Duplicate key in one object")
+    return result if len(result) == len(pairs) else _Flaw("Duplicate key in one object")
 
 
 def parse(text: bytes | str, *, path: str = "$") -> JsonValue:
@@ -100,59 +120,98 @@ def parse(text: bytes | str, *, path: str = "$") -> JsonValue:
     except UnicodeDecodeError as error:
         raise InvalidRequestError("The body is not UTF-8", path=path) from error
     except RecursionError as error:
-        raise _too_deep(path) from error
+        raise InvalidRequestError(TOO_DEEP, path=path) from error
     except json.JSONDecodeError as error:
         detail = f"Not valid JSON: {error.msg} at line {error.lineno} column {error.colno}"
         raise InvalidRequestError(detail, path=path) from error
-    check(value, path=path)
+    check(value, path=path, levels=MAX_DEPTH + ENVELOPE_DEPTH)
     return value
 
 
-def check(value: JsonValue, *, path: str) -> None:
-    """Refuse a value that the store cannot return exactly as it came.
+def check(value: JsonValue, *, path: str, levels: int = MAX_DEPTH, empty_keys: bool = True) -> None:
+    """Refuse a value that the store cannot return equal and exact, or that is nested past ``levels``.
+
+    DynamoDB maps have no empty keys ("Naming rules": at least one character), so a value that is stored as
+    one is checked without ``empty_keys``. Values stored as JSON text may have them.
 
     Raises:
         InvalidRequestError: names the path of the first such value.
     """
-    _check(value, path, 0)
+    flaw = _flaw(value, levels, empty_keys=empty_keys)
+    if flaw is not None:
+        raise InvalidRequestError(flaw.reason, path=f"{path}{flaw.path}")
 
 
-def _check(value: JsonValue, path: str, depth: int) -> None:
-    if isinstance(value, str):
-        _check_text(value, path)
-    elif isinstance(value, dict | list):
-        if depth >= MAX_DEPTH + ENVELOPE_DEPTH:
-            raise _too_deep(path)
-        if isinstance(value, dict):
-            for name in value:
-                _check_text(name, f"{path} (a key)")
-        for key, child in _children(value):
-            _check(child, f"{path}{key}", depth + 1)
-    elif value is not None and not isinstance(value, bool | int):
-        _refuse_inexact(value, path)
+def check_key(key: str, *, path: str) -> None:
+    """Refuse a key that a map in DynamoDB cannot have, as ``check``."""
+    flaw = _key_flaw(key, empty_keys=False)
+    if flaw is not None:
+        raise InvalidRequestError(flaw.reason, path=path)
 
 
-def _children(value: dict[str, JsonValue] | list[JsonValue]) -> Iterator[tuple[str, JsonValue]]:
-    if isinstance(value, list):
-        yield from ((f"[{position}]", child) for position, child in enumerate(value))
-        return
-    yield from ((f".{key}", child) for key, child in value.items())
+def _flaw(value: object, levels: int, *, empty_keys: bool) -> _Flaw | None:
+    scalar_flaw = _SCALARS.get(type(value))
+    if scalar_flaw is not None:
+        return scalar_flaw(value)
+    if not isinstance(value, dict | list):
+        return value if isinstance(value, _Flaw) else _Flaw(f"{type(value).__name__} is not a JSON value")
+    if not levels:
+        return _Flaw(TOO_DEEP)
+    if isinstance(value, dict):
+        return _map_flaw(value, levels - 1, empty_keys=empty_keys)
+    return _list_flaw(value, levels - 1, empty_keys=empty_keys)
 
 
-def _check_text(value: str, path: str) -> None:
+def _no_flaw(_: object) -> None:
+    """Nothing is wrong with any of them."""
+
+
+def _text_flaw(value: str) -> _Flaw | None:
     if value.isascii():
-        return
+        return None
     try:
         value.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidRequestError("Text with a lone surrogate", path=path) from error
+    except UnicodeEncodeError:
+        return _Flaw("Text with a lone surrogate")
+    return None
 
 
-def _refuse_inexact(value: object, path: str) -> None:
-    if isinstance(value, Decimal) and value.is_finite():
-        return
-    reason = value.reason if isinstance(value, _Refused) else f"{type(value).__name__} is not a JSON value"
-    raise InvalidRequestError(reason, path=path)
+_SCALARS: Final[Mapping[type, Callable[[Any], _Flaw | None]]] = {
+    type(None): _no_flaw,
+    bool: _no_flaw,
+    str: _text_flaw,
+    int: _number_flaw,
+    Decimal: _number_flaw,
+}
+"""By exact type: a value of a subclass, such as an enumeration, would come back as one of its base."""
+
+
+def _list_flaw(value: list[object], levels: int, *, empty_keys: bool) -> _Flaw | None:
+    for position, child in enumerate(value):
+        flaw = _flaw(child, levels, empty_keys=empty_keys)
+        if flaw is not None:
+            return flaw.below(f"[{position}]")
+    return None
+
+
+def _map_flaw(value: dict[object, object], levels: int, *, empty_keys: bool) -> _Flaw | None:
+    for key, child in value.items():
+        flaw = _key_flaw(key, empty_keys=empty_keys)
+        if flaw is not None:
+            return flaw
+        flaw = _flaw(child, levels, empty_keys=empty_keys)
+        if flaw is not None:
+            return flaw.below(f".{key}")
+    return None
+
+
+def _key_flaw(key: object, *, empty_keys: bool) -> _Flaw | None:
+    if type(key) is not str:
+        return _Flaw(f"A key must be text, not {type(key).__name__}")
+    if not key and not empty_keys:
+        return _Flaw("A key must not be empty")
+    flaw = _text_flaw(key)
+    return None if flaw is None else flaw.below(" (a key)")
 
 
 def encode(value: object) -> bytes:
@@ -178,27 +237,3 @@ def decode_stored(text: str) -> JsonValue:
 def _never(text: str) -> NoReturn:
     message = f"stored JSON holds {text}"
     raise ValueError(message)
-
-
-def check_nesting(value: JsonValue, *, path: str, empty_keys: bool = True) -> None:
-    """Refuse a value nested past 31 levels and, unless ``empty_keys``, one with an empty key.
-
-    DynamoDB maps have no empty keys ("Naming rules": at least one character). Values stored as JSON text may.
-
-    Raises:
-        InvalidRequestError: names the path.
-    """
-    pending = [(path, value, 1)]
-    while pending:
-        where, current, depth = pending.pop()
-        if not isinstance(current, dict | list):
-            continue
-        if depth > MAX_DEPTH:
-            raise _too_deep(where)
-        if not empty_keys and isinstance(current, dict) and "" in current:
-            raise InvalidRequestError("A key must not be empty", path=where)
-        pending.extend((f"{where}{key}", child, depth + 1) for key, child in _children(current))
-
-
-def _too_deep(path: str) -> InvalidRequestError:
-    return InvalidRequestError(f"Nested deeper than {MAX_DEPTH} levels", path=path)

@@ -20,7 +20,12 @@ from session_store.domain.session import (
     Status,
     check_readable,
 )
-from session_store.domain.state_operations import StateOperations, apply_operations, type_violation
+from session_store.domain.state_operations import (
+    StateOperations,
+    apply_operations,
+    sum_violation,
+    type_violation,
+)
 from session_store.domain.times import DAY_SECONDS, is_expired, seconds
 from session_store.errors import (
     InvalidTransitionError,
@@ -127,6 +132,13 @@ def _type_violation(state: Mapping[str, JsonValue], change: Change | None) -> St
     return None
 
 
+def overflow(state: Mapping[str, JsonValue], change: Change) -> StoreError:
+    """The error of a change whose sum DynamoDB's numbers cannot hold; names the increment."""
+    if isinstance(change, Advance):
+        return sum_violation(state, change.operations or StateOperations(), at=ADVANCE_STATE)
+    return sum_violation(state, change if isinstance(change, StateOperations) else StateOperations())
+
+
 def _readable(session: Session | None, guard: Guard) -> Session:
     """The session, if it is readable and ends by the time that the write is for."""
     current = check_readable(session, owner=guard.owner, now_ms=guard.now_ms)
@@ -186,7 +198,11 @@ def apply_write(session: Session, write: SessionWrite) -> Session:
         case Advance(operations=operations, to=step, ttl=ttl):
             return replace(
                 after,
-                state=apply_operations(session.state, operations) if operations else session.state,
+                state=(
+                    apply_operations(session.state, operations, at=ADVANCE_STATE)
+                    if operations
+                    else session.state
+                ),
                 status=step or session.status,
                 ttl=ttl or session.ttl,
             )

@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import Struct, field
 
 from session_store.domain.fingerprints import Members, present_members
-from session_store.domain.json_values import JsonValue, check_nesting, normal_number
+from session_store.domain.json_values import JsonValue, check, check_key, normal_number
 from session_store.errors import InvalidRequestError
 
 MAX_KEYS: Final = 50
@@ -42,16 +42,17 @@ class StateOperations(Struct, frozen=True, kw_only=True):
 
 
 def check_operations(operations: StateOperations, *, at: str = "$") -> StateOperations:
-    """The operations, if they have 1 to 50 keys and each key once; ``at`` is their path in the body.
+    """The operations, if their values can be stored and they have 1 to 50 keys, each once.
+
+    ``at`` is their path in the body.
 
     Raises:
         InvalidRequestError: names the path. (DynamoDB refuses overlapping paths too, but does not say where,
             and the emulator accepts them.)
     """
+    _check_values(operations, at)
     keys: set[str] = set()
     for operation, key in _targets(operations):
-        if not key:
-            raise InvalidRequestError("A key of the state must not be empty", path=f"{at}.{operation}")
         if key in keys:
             raise InvalidRequestError("A key may be in only one operation", path=f"{at}.{operation}.{key}")
         keys.add(key)
@@ -60,7 +61,6 @@ def check_operations(operations: StateOperations, *, at: str = "$") -> StateOper
     if len(keys) > MAX_KEYS:
         detail = f"At most {MAX_KEYS} keys in one request, not {len(keys)}"
         raise InvalidRequestError(detail, path=at, limit=MAX_KEYS)
-    _check_values(operations, at)
     return operations
 
 
@@ -76,8 +76,12 @@ def _check_values(operations: StateOperations, at: str) -> None:
     for key, items in operations.append.items():
         if not isinstance(items, list | tuple):
             raise InvalidRequestError("The items to append must be a list", path=f"{at}.append.{key}")
-    check_nesting(dict(operations.append), path=f"{at}.append", empty_keys=False)
-    check_nesting(dict(operations.set), path=f"{at}.set", empty_keys=False)
+    appended = {key: list(items) for key, items in operations.append.items()}
+    values = {"set": dict(operations.set), "increment": dict(operations.increment), "append": appended}
+    for operation, by_key in values.items():
+        check(by_key, path=f"{at}.{operation}", empty_keys=False)
+    for key in operations.remove:
+        check_key(key, path=f"{at}.remove")
 
 
 def type_violation(
@@ -97,8 +101,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
-def apply_operations(state: Mapping[str, JsonValue], operations: StateOperations) -> dict[str, Any]:
-    """The state after the operations.
+def apply_operations(
+    state: Mapping[str, JsonValue], operations: StateOperations, *, at: str = "$"
+) -> dict[str, Any]:
+    """The state after the operations; ``at`` is their path in the body.
 
     Raises:
         InvalidRequestError: DynamoDB's numbers cannot hold a sum.
@@ -106,10 +112,23 @@ def apply_operations(state: Mapping[str, JsonValue], operations: StateOperations
     result = {key: value for key, value in state.items() if key not in set(operations.remove)}
     result.update(operations.set)
     for key, amount in operations.increment.items():
-        result[key] = _sum(result.get(key, 0), amount, path=f"$.increment.{key}")
+        result[key] = _sum(result.get(key, 0), amount, path=f"{at}.increment.{key}")
     for key, items in operations.append.items():
         result[key] = [*result.get(key, []), *items]
     return result
+
+
+def sum_violation(
+    state: Mapping[str, JsonValue], operations: StateOperations, *, at: str = "$"
+) -> InvalidRequestError:
+    """The error of the first sum that DynamoDB's numbers cannot hold, or of all where none is the one."""
+    for key, amount in operations.increment.items():
+        if _is_number(state.get(key, 0)):
+            try:
+                _sum(state.get(key, 0), amount, path=f"{at}.increment.{key}")
+            except InvalidRequestError as error:
+                return error
+    return InvalidRequestError("The sum is out of range", path=f"{at}.increment")
 
 
 def _sum(value: int | Decimal, amount: int | Decimal, *, path: str) -> int | Decimal:

@@ -31,12 +31,14 @@ def renewing(lease: Lease) -> Iterator[None]:
             pass
 
     thread = threading.Thread(target=renew, name="session-store-lease", daemon=True)
-    thread.start()
     try:
+        # In here, because an interrupt that arrives while the thread starts leaves it running.
+        thread.start()
         yield
     finally:
         over.set()
-        thread.join(JOIN_SECONDS)
+        if thread.is_alive():
+            thread.join(JOIN_SECONDS)
 
 
 @contextmanager

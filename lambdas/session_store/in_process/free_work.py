@@ -3,6 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
+from session_store.deadline import Deadline
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.free_claim import FreeClaim, downstream_token
@@ -13,9 +14,10 @@ from session_store.services.free_claims import ClaimOutcome, FreeClaims, NewClai
 
 
 class ClaimSteps(Struct, frozen=True, kw_only=True):
-    """The requests to the store for one claim. Each blocks."""
+    """The requests to the store for one claim. Each blocks; ``deadline`` holds for all but renewals."""
 
     claims: FreeClaims
+    deadline: Deadline
     caller: Caller
     key: str
     new: NewClaim
@@ -29,7 +31,10 @@ class ClaimSteps(Struct, frozen=True, kw_only=True):
         return self.claims.begin(self.caller, self.key, self.new)
 
     def extend(self, fence: int) -> FreeClaim:
-        return self.claims.heartbeat(self.caller, self.key, fence=fence, lease_seconds=self.new.lease_seconds)
+        with self.deadline.lifted():
+            return self.claims.heartbeat(
+                self.caller, self.key, fence=fence, lease_seconds=self.new.lease_seconds
+            )
 
     def settle(self, fence: int, outcome: ClaimOutcome) -> FreeClaim:
         return self.claims.complete(self.caller, self.key, fence=fence, outcome=outcome).claim
@@ -43,7 +48,6 @@ class HeldClaim(Work):
         lease = Lease(
             lambda: steps.extend(claim.fence),
             until_ms=claim.lease_until_ms,
-            seconds=steps.new.lease_seconds,
             clock=steps.claims.clock,
             renew_for=renew_for,
         )

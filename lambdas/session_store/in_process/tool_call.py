@@ -6,6 +6,7 @@ from typing import TypedDict, Unpack
 from msgspec import Struct
 from msgspec.structs import replace
 
+from session_store.deadline import Deadline
 from session_store.domain.caller import Caller
 from session_store.domain.claim import ClaimStatus
 from session_store.domain.json_values import JsonValue
@@ -22,10 +23,11 @@ from session_store.services.tool_calls.requests import NO_CHANGE, CallOutcome, S
 
 
 class CallSteps(Struct, frozen=True, kw_only=True):
-    """The requests to the store for one call. Each blocks."""
+    """The requests to the store for one call. Each blocks; ``deadline`` holds for all but renewals."""
 
     running: RunningCalls
     finished: FinishedCalls
+    deadline: Deadline
     caller: Caller
     session_id: str
     new: NewCall
@@ -39,13 +41,14 @@ class CallSteps(Struct, frozen=True, kw_only=True):
         return self.running.begin(self.caller, self.session_id, self.new)
 
     def extend(self, fence: int) -> Claim:
-        return self.running.heartbeat(
-            self.caller,
-            self.session_id,
-            self.new.tool_call_id,
-            fence=fence,
-            lease_seconds=self.new.lease_seconds,
-        )
+        with self.deadline.lifted():
+            return self.running.heartbeat(
+                self.caller,
+                self.session_id,
+                self.new.tool_call_id,
+                fence=fence,
+                lease_seconds=self.new.lease_seconds,
+            )
 
     def finish(self, fence: int, outcome: CallOutcome, change: SessionChange) -> FinishResult:
         return self.finished.finish(
@@ -81,7 +84,6 @@ class HeldCall(Work):
         lease = Lease(
             lambda: steps.extend(claim.fence),
             until_ms=claim.lease_until_ms,
-            seconds=steps.new.lease_seconds,
             clock=steps.running.clock,
             renew_for=renew_for,
         )

@@ -2,7 +2,7 @@
 
 from session_store.domain.claim import MAX_LEASE, MIN_LEASE, SETTLED, ClaimStatus
 from session_store.domain.identifiers import check_identifier
-from session_store.domain.json_values import JsonValue
+from session_store.domain.json_values import JsonValue, check
 from session_store.errors import InvalidRequestError
 
 
@@ -29,11 +29,13 @@ def check_lease(lease_seconds: int) -> None:
 
 
 def check_outcome(status: ClaimStatus, *, output: JsonValue, error: JsonValue) -> None:
-    """Check that the status is settled, and that output and error go with it.
+    """Check that the status is settled, and that output and error go with it and can be stored.
 
     Raises:
         InvalidRequestError: names the path.
     """
+    check(output, path="$.output")
+    check(error, path="$.error")
     if status not in SETTLED:
         raise InvalidRequestError("An outcome is completed or failed", path="$.outcome")
     if output is not None and status is not ClaimStatus.COMPLETED:

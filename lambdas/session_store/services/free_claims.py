@@ -20,7 +20,7 @@ from session_store.domain.free_claim import (
 from session_store.domain.homes import home_of
 from session_store.domain.idempotency_key import MAX_KEY
 from session_store.domain.identifiers import check_identifier
-from session_store.domain.json_values import JsonValue
+from session_store.domain.json_values import JsonValue, check
 from session_store.domain.payload import payload_size
 from session_store.domain.session import author_of, owner_of
 from session_store.domain.times import MILLIS
@@ -219,6 +219,7 @@ def _check_outcome(outcome: ClaimOutcome | None) -> None:
 
 
 def _check_new(new: NewClaim) -> None:
+    check(new.input, path="$.input")
     check_inline({"$.input": new.input}, beside=OUTCOME_ROOM)
     check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)
     if not 1 <= new.retain_seconds <= LONGEST_RETENTION:

@@ -64,7 +64,8 @@ class PayloadAttributes(Struct, Generic[ItemT], frozen=True, kw_only=True):
     def _too_large(self, item: ItemT) -> list[str]:
         """The largest payloads that are not in the bucket yet, until the rest fits."""
         offloaded = self._offloaded(item)
-        sizes = {name: payload_size(getattr(item, name)) for name in self.names if name not in offloaded}
+        values = {name: getattr(item, name) for name in self.names if name not in offloaded}
+        sizes = {name: payload_size(value) for name, value in values.items() if value is not None}
         left = sum(sizes.values())
         large: list[str] = []
         for name in sorted(sizes, key=sizes.__getitem__, reverse=True):

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
-from session_store.domain.json_values import JsonValue, check_nesting, decode_stored, encode
+from session_store.domain.json_values import JsonValue, check, decode_stored, encode
 from session_store.domain.payload import StoredPayload, payload_size
 from session_store.errors import PayloadMissingError, PayloadTooLargeError
 from session_store.ports import PayloadStorage
@@ -44,10 +44,10 @@ class Payloads(Struct, frozen=True, kw_only=True):
         """Check a payload; returns its size in bytes of JSON.
 
         Raises:
-            InvalidRequestError: nested too deep; names the path.
+            InvalidRequestError: it could not be read back equal; names the path.
             PayloadTooLargeError: more than this deployment stores.
         """
-        check_nesting(value, path=path)
+        check(value, path=path)
         return self.check_size(payload_size(value), path=path)
 
     def check_size(self, size: int, *, path: str, limit: int | None = None) -> int:
@@ -69,8 +69,8 @@ class Payloads(Struct, frozen=True, kw_only=True):
         Raises:
             PayloadTooLargeError: names the paths of those that are there.
         """
-        where = ", ".join(path for path, value in parts.items() if value is not None)
-        self.check_size(beside + sum(map(payload_size, parts.values())), path=where)
+        present = {path: value for path, value in parts.items() if value is not None}
+        self.check_size(beside + sum(map(payload_size, present.values())), path=", ".join(present))
 
     @property
     def limit(self) -> int:
@@ -124,17 +124,17 @@ class Payloads(Struct, frozen=True, kw_only=True):
 
 
 def check_inline(parts: Mapping[str, JsonValue], *, beside: int = 0) -> None:
-    """Check payloads, by path, that stay in one item together with ``beside`` bytes of others.
+    """Check the size of payloads, by path, that stay in one item together with ``beside`` bytes of others.
+
+    One that is None counts for nothing: of an output and an error only one is stored.
 
     Raises:
-        InvalidRequestError: nested too deep; names the path.
         PayloadTooLargeError: together more than 300 KB of JSON.
     """
-    for path, value in parts.items():
-        check_nesting(value, path=path)
-    size = beside + sum(map(payload_size, parts.values()))
+    present = {path: value for path, value in parts.items() if value is not None}
+    size = beside + sum(map(payload_size, present.values()))
     if size > INLINE_LIMIT:
-        where = ", ".join(parts)
+        where = ", ".join(present)
         detail = (
             f"At most {INLINE_LIMIT} bytes of JSON in one item, including what it already holds (at {where})"
         )

@@ -113,8 +113,9 @@ class Sessions(Struct, frozen=True, kw_only=True):
         Raises:
             InvalidRequestError, PayloadTooLargeError
         """
+        check_operations(operations)
         check_operations_size(operations)
-        return self._build_write(caller, session_id, check_operations(operations), WRITABLE, version)
+        return self._build_write(caller, session_id, operations, WRITABLE, version)
 
     def move(self, caller: Caller, session_id: str, to: Status, *, version: int | None = None) -> Session:
         """Move the session to status ``to``. If it already has that status, this succeeds.

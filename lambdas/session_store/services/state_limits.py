@@ -3,22 +3,24 @@
 from collections.abc import Mapping
 from typing import Final
 
-from session_store.domain.json_values import JsonValue, check_nesting, encode
+from session_store.domain.json_values import JsonValue, check, encode
 from session_store.domain.state_operations import StateOperations
-from session_store.errors import PayloadTooLargeError
+from session_store.errors import InvalidRequestError, PayloadTooLargeError
 
 STATE_LIMIT: Final = 64 * 1024
 """Bytes of state, as JSON, that one request may carry."""
 
 
 def check_map(value: Mapping[str, JsonValue], *, path: str) -> None:
-    """Check the nesting, the keys and the size of a state.
+    """Check the values, the keys and the size of a state.
 
     Raises:
-        InvalidRequestError: nested too deep, or an empty key; names the path.
+        InvalidRequestError: no map, an empty key, or what could not be read back equal; names the path.
         PayloadTooLargeError
     """
-    check_nesting(value, path=path, empty_keys=False)
+    if not isinstance(value, dict):
+        raise InvalidRequestError("Must be a map", path=path)
+    check(value, path=path, empty_keys=False)
     _check_size(value, path=path)
 
 

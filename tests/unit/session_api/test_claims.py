@@ -61,8 +61,13 @@ def test_a_claim_freed_for_a_retry_stays_as_long_as_one_that_was_begun(api: InPr
 def test_an_input_leaves_room_for_an_outcome(api: InProcessApi) -> None:
     most = INLINE_LIMIT - OUTCOME_ROOM - 2
     assert begin(api, input="x" * (most + 1)).status == 413
+    room = OUTCOME_ROOM - 2
     fence = begin(api, input="x" * most).json["fence"]
-    assert step(api, "fail", {"fence": fence, "error": "e" * 1000}).status == 200
+    refused = step(api, "fail", {"fence": fence, "error": "e" * (room + 1)})
+    assert (refused.status, refused.json["path"]) == (413, "$.error")
+    assert step(api, "fail", {"fence": fence, "error": "e" * room}).status == 200
+    fence = begin(api, "other", input="x" * most).json["fence"]
+    assert step(api, "complete", {"fence": fence, "output": "o" * room}, "other").status == 200
 
 
 def test_a_failure_is_an_outcome(api: InProcessApi) -> None:

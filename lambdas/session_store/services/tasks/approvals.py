@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from session_store.domain.caller import NO_SUBJECT, Caller, Permission
 from session_store.domain.claim import Step
+from session_store.domain.json_values import check
 from session_store.domain.session import author_of
 from session_store.domain.task import DECISIONS, MAX_COMMENT, Task, TaskKind, TaskStatus
 from session_store.domain.task_steps import decided
@@ -41,6 +42,7 @@ class Approvals(Struct, frozen=True, kw_only=True):
             raise ForbiddenError("An approval must be decided by a named subject.")
         if decision not in DECISIONS:
             raise InvalidRequestError("Must be approved or rejected", path="$.decision")
+        check(comment, path="$.comment")
         if comment is not None and len(comment) > MAX_COMMENT:
             raise InvalidRequestError(f"At most {MAX_COMMENT} characters", path="$.comment")
         for _ in range(MAX_CONFLICT_ATTEMPTS):

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from session_store.domain.caller import NO_SUBJECT, Caller
 from session_store.domain.fingerprints import Members, present_members
 from session_store.domain.identifiers import check_identifier, check_session_id, follower_id
-from session_store.domain.json_values import JsonValue
+from session_store.domain.json_values import JsonValue, check
 from session_store.domain.session import author_of
 from session_store.domain.task import (
     DEFAULT_RETENTION,
@@ -76,6 +76,7 @@ def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
         ForbiddenError: an approval without a named requester, who may not be the one who decides it.
     """
     check_identifier(new.queue, path=f"{at}.queue")
+    check(new.payload, path=f"{at}.payload")
     check_inline({f"{at}.payload": new.payload}, beside=OUTCOME_ROOM)
     if new.session_id is not None:
         check_session_id(new.session_id, path=f"{at}.sessionId")

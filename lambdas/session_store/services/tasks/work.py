@@ -8,7 +8,7 @@ from msgspec import Struct
 from session_store.domain.caller import Caller, Permission
 from session_store.domain.claim import ClaimGuard, Step
 from session_store.domain.identifiers import check_identifier
-from session_store.domain.json_values import JsonValue, check_nesting
+from session_store.domain.json_values import JsonValue, check
 from session_store.domain.payload import payload_size
 from session_store.domain.session import author_of
 from session_store.domain.task import LONGEST_DELAY, Task, TaskKind
@@ -109,7 +109,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
         check_permission(caller, Permission.WORKER)
         if retry_in is not None and not 0 <= retry_in <= LONGEST_DELAY:
             raise InvalidRequestError(f"Must be 0 to {LONGEST_DELAY} seconds", path="$.retryInSeconds")
-        check_nesting(error, path="$.error")
+        check(error, path="$.error")
         request = TaskFailure(fence=fence, error=error, retry_in=retry_in)
 
         def judge(task: Task) -> Step[Task]:
@@ -147,7 +147,7 @@ class TaskWork(Struct, frozen=True, kw_only=True):
             SessionNotFoundError
         """
         check_permission(caller, Permission.WORKER)
-        check_nesting(result, path="$.result")
+        check(result, path="$.result")
         check_followers(caller, following, at="$.next")
         request = TaskCompletion(fence=fence, result=result, following=following)
         for _ in range(MAX_CONFLICT_ATTEMPTS):

@@ -12,6 +12,7 @@ from session_store.domain.claim_steps import reconciled, repeats, settled
 from session_store.domain.fingerprints import Members, fingerprint, present_members
 from session_store.domain.identifiers import check_session_id
 from session_store.domain.json_values import JsonValue
+from session_store.domain.payload import payload_size
 from session_store.domain.session import Author, Status, author_of, owner_of
 from session_store.domain.session_write import ADVANCE_STATE
 from session_store.domain.state_operations import StateOperations, check_operations
@@ -157,8 +158,8 @@ def check_finish(request: FinishRequest, context: Context) -> None:
     check_call_id(request.tool_call_id)
     if request.outcome is not None:
         check_outcome(request.outcome.status, output=request.outcome.output, error=request.outcome.error)
-        context.payloads.check(request.outcome.output, path="$.output")
-        context.payloads.check(request.outcome.error, path="$.error")
+        for path, value in (("$.output", request.outcome.output), ("$.error", request.outcome.error)):
+            context.payloads.check_size(payload_size(value), path=path)
     context.check(request.change.messages)
     check_followers(request.caller, request.change.tasks, at="$.tasks")
     for position, task in enumerate(request.change.tasks):
@@ -167,5 +168,5 @@ def check_finish(request: FinishRequest, context: Context) -> None:
             raise InvalidRequestError("A task created with a call must be in its session", path=path)
     operations = request.change.operations
     if operations is not None:
-        check_operations_size(operations, at=ADVANCE_STATE)
         check_operations(operations, at=ADVANCE_STATE)
+        check_operations_size(operations, at=ADVANCE_STATE)

@@ -12,10 +12,8 @@ from botocore.exceptions import ClientError
 from msgspec import Struct, field
 
 from session_store.errors import (
-    InvalidRequestError,
     OutcomeUnknownError,
     PayloadTooLargeError,
-    StoreError,
     ThrottledError,
     UnfinishedError,
 )
@@ -66,6 +64,10 @@ class TransactionRefusedError(Exception):
 
 class TokenUsedError(Exception):
     """Another request with the same token was sent before, and is done or in progress."""
+
+
+class SumOutOfRangeError(Exception):
+    """DynamoDB's numbers cannot hold a sum; it does not say which."""
 
 
 class Client(Struct, frozen=True, kw_only=True):
@@ -237,11 +239,11 @@ def _cancellation(error: ClientError, *, answer_lost: bool) -> Exception:
     return next((meaning for meaning in meanings if meaning), error)
 
 
-def _validation(message: str) -> StoreError | None:
+def _validation(message: str) -> Exception | None:
     """The validation errors that depend on the stored item: its size, and a sum out of range."""
     lowered = message.lower()
     if "item size" in lowered and "exceeded" in lowered:
         return PayloadTooLargeError("The item would exceed DynamoDB's limit.", limit=ITEM_LIMIT)
     if "number overflow" in lowered or "number underflow" in lowered or "significant digits" in lowered:
-        return InvalidRequestError("The sum is out of range", path="$.increment")
+        return SumOutOfRangeError()
     return None

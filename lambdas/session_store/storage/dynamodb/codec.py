@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from session_store.domain.json_values import JsonValue, normal_number
+from session_store.domain.json_values import MAX_DIGITS, JsonValue, normal_number
 
 ITEM_LIMIT: Final = 400 * 1024
 """Bytes of an item, names included (*Service, account, and table quotas*, "Items")."""
@@ -27,7 +27,7 @@ def to_attribute(value: JsonValue) -> AttributeValue:
         case str():
             return {"S": str(value)}
         case int() | Decimal():
-            return {"N": str(value)}
+            return {"N": _number_text(value)}
         case list() | tuple():
             return {"L": [to_attribute(entry) for entry in value]}
         case Mapping():
@@ -52,6 +52,12 @@ def from_attribute(attribute: AttributeValue) -> JsonValue:
             return {key: from_attribute(entry) for key, entry in value.items()}
     message = f"attribute type {kind} is never written by this store"
     raise TypeError(message)
+
+
+def _number_text(value: int | Decimal) -> str:
+    """The digits of a number, without zeros that would count against DynamoDB's limits."""
+    text = str(value)
+    return text if value and len(text) <= MAX_DIGITS else str(normal_number(Decimal(value)))
 
 
 def _number(text: str) -> int | Decimal:

@@ -23,7 +23,12 @@ from session_store.domain.state_operations import StateOperations
 from session_store.errors import OutcomeUnknownError, SessionNotFoundError, ThrottledError
 from session_store.schema import Attribute
 from session_store.storage.dynamodb.audit_items import audit_event_item
-from session_store.storage.dynamodb.client import Client, ConditionFailedError, TransactionRefusedError
+from session_store.storage.dynamodb.client import (
+    Client,
+    ConditionFailedError,
+    SumOutOfRangeError,
+    TransactionRefusedError,
+)
 from session_store.storage.dynamodb.expressions import (
     Terms,
     Update,
@@ -41,6 +46,7 @@ from session_store.storage.dynamodb.session_updates import (
     condition_of,
     done_or_refused,
     refusal,
+    refused_sum,
     refused_transaction,
     session_or_none,
     transacted_update,
@@ -120,6 +126,8 @@ class SessionTable(Struct, frozen=True, kw_only=True):
                 return stored
             lost = refused.answer_lost
             raise refused_transaction(stored, write.guard, write.change, answer_lost=lost) from refused
+        except SumOutOfRangeError as error:
+            raise refused_sum(self.client, write) from error
         return self._after_commit(write.session_id)
 
     def _after_commit(self, session_id: str) -> Session:

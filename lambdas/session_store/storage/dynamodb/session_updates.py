@@ -11,6 +11,7 @@ from session_store.domain.session_write import (
     SessionWrite,
     Transition,
     already_done,
+    overflow,
     violation,
 )
 from session_store.domain.state_operations import StateOperations
@@ -22,6 +23,7 @@ from session_store.errors import (
     VersionConflictError,
 )
 from session_store.schema import Attribute
+from session_store.storage.dynamodb.client import Client
 from session_store.storage.dynamodb.codec import Item
 from session_store.storage.dynamodb.expressions import Terms, Update, all_of, holds, is_new
 from session_store.storage.dynamodb.ownership import author_attribute
@@ -125,6 +127,18 @@ def _is_permanent(error: Exception, guard: Guard) -> bool:
         current: Any = error.facts["currentVersion"]
         return guard.version is not None and current > guard.version
     return isinstance(error, SessionNotFoundError | SessionClosedError)
+
+
+def refused_sum(client: Client, write: SessionWrite | None) -> Exception:
+    """The error of a sum that DynamoDB refused. It returns no item with this refusal, so the session is read.
+
+    Raises:
+        ThrottledError: it could not be read; nothing was written.
+    """
+    if write is None:
+        return AssertionError("a sum is out of range where nothing is added")
+    session = session_or_none(client.get(metadata_key(write.session_id)))
+    return overflow({} if session is None else session.state, write.change)
 
 
 def refusal(stored: Session | None, guard: Guard, change: Change | None = None) -> Exception:

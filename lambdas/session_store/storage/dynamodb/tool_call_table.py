@@ -20,12 +20,18 @@ from session_store.storage.dynamodb.child_items import (
     record_from,
     record_key,
 )
-from session_store.storage.dynamodb.client import Client, TokenUsedError, TransactionRefusedError
+from session_store.storage.dynamodb.client import (
+    Client,
+    SumOutOfRangeError,
+    TokenUsedError,
+    TransactionRefusedError,
+)
 from session_store.storage.dynamodb.codec import Item, from_attribute
 from session_store.storage.dynamodb.expressions import Terms, all_of, is_admitted, is_equal, is_unsettled
 from session_store.storage.dynamodb.leases import LEASE_ATTRIBUTES, put_guarded
 from session_store.storage.dynamodb.partition import query_partition
 from session_store.storage.dynamodb.session_items import metadata_key, session_from
+from session_store.storage.dynamodb.session_updates import refused_sum
 from session_store.storage.dynamodb.settlements import (
     TWIN_PAUSE,
     check_limits,
@@ -55,6 +61,8 @@ class ToolCallTable(Struct, frozen=True, kw_only=True):
         check_limits(items)
         try:
             self.client.transact(items, token=settlement.token)
+        except SumOutOfRangeError as error:
+            raise refused_sum(self.client, settlement.write) from error
         except TokenUsedError:
             self.client.attempts.pause(TWIN_PAUSE)
             return False

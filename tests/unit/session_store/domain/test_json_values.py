@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from session_store.domain.json_values import (
     canonical,
     check,
-    check_nesting,
     decode_stored,
     digest,
     encode,
@@ -170,9 +169,9 @@ def test_a_body_in_another_encoding_than_utf_8_is_refused(encoding: str) -> None
 
 
 def test_31_levels_are_kept_and_32_are_refused() -> None:
-    check_nesting(nested(31), path="$.state")
+    check(nested(31), path="$.state")
     with pytest.raises(InvalidRequestError) as refused:
-        check_nesting(nested(32), path="$.state")
+        check(nested(32), path="$.state")
     assert refused.value.facts["path"] == "$.state" + "[0]" * 31
 
 
@@ -180,9 +179,9 @@ def test_31_levels_of_maps_are_kept_and_32_are_refused() -> None:
     value: Any = {}
     for _ in range(30):
         value = {"k": value}
-    check_nesting(value, path="$")
+    check(value, path="$")
     with pytest.raises(InvalidRequestError) as refused:
-        check_nesting({"k": value}, path="$")
+        check({"k": value}, path="$")
     assert refused.value.facts["path"] == "$" + ".k" * 31
 
 
@@ -193,19 +192,26 @@ def test_a_document_may_wrap_a_value_in_three_levels_more() -> None:
 
 def test_the_path_of_a_deep_value_stays_short() -> None:
     with pytest.raises(InvalidRequestError) as refused:
-        check_nesting({"k" * 300: nested(31)}, path="$")
+        check({"k" * 300: nested(31)}, path="$")
     assert len(str(refused.value.facts["path"])) == SHOWN + len("...")
 
 
 def test_an_empty_key_is_refused_where_a_map_is_stored_as_one() -> None:
     value = {"a": [{"": 1}]}
-    check_nesting(value, path="$")
+    check(value, path="$")
     with pytest.raises(InvalidRequestError) as refused:
-        check_nesting(value, path="$", empty_keys=False)
+        check(value, path="$", empty_keys=False)
     assert refused.value.facts["path"] == "$.a[0]"
 
 
-@pytest.mark.parametrize("value", [1.5, b"a", {1}, Decimal("NaN"), Decimal("Infinity")])
+@given(VALUES)
+def test_a_value_that_is_parsed_is_a_value_that_is_stored(value: Any) -> None:
+    check(parse(encode(value)), path="$")
+
+
+@pytest.mark.parametrize(
+    "value", [1.5, b"a", {1}, (1,), Decimal("NaN"), Decimal("Infinity"), 10**38 + 1, 10**126, "\udc00"]
+)
 def test_what_is_no_json_value_is_refused(value: object) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         check({"a": [value]}, path="$")

@@ -10,6 +10,7 @@ from session_store.domain.state_operations import (
     StateOperations,
     apply_operations,
     check_operations,
+    sum_violation,
     type_violation,
 )
 from session_store.errors import InvalidRequestError
@@ -153,6 +154,13 @@ def test_a_sum_out_of_range_is_refused(value: int, amount: int) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         apply_operations({"k": value}, StateOperations(increment={"k": amount}))
     assert refused.value.facts["path"] == "$.increment.k"
+
+
+def test_the_sum_that_is_out_of_range_is_named() -> None:
+    operations = StateOperations(increment={"a": 1, "text": 1, "new": 1, "b": 10**125, "c": 10**125})
+    state = {"a": 9, "text": "x", "b": 9 * 10**125, "c": 9 * 10**125}
+    assert sum_violation(state, operations, at="$.state").facts["path"] == "$.state.increment.b"
+    assert sum_violation({}, operations, at="$.state").facts["path"] == "$.state.increment"
 
 
 @given(NUMBERS, NUMBERS)

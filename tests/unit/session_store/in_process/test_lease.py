@@ -3,31 +3,31 @@
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from session_store.domain.claim import LeasedClaim
 from session_store.errors import FencedError, OutcomeUnknownError, SessionNotFoundError, ThrottledError
 from session_store.in_process import awaited, blocking
-from session_store.in_process.lease import Lease
+from session_store.in_process.lease import SHORTEST_PAUSE, Lease
 from tests.support.samples import NOW_MS, a_free_claim
 from tests.support.world import SettableClock
 
 
 class Store:
-    """Extends by a minute from now, unless it is to raise an error."""
+    """Extends by ``grants`` seconds from now, unless it is to raise an error."""
 
     def __init__(self, clock: SettableClock) -> None:
         self.clock = clock
         self.says: Exception | None = None
         self.asked = 0
+        self.grants = 60
 
     def extend(self) -> LeasedClaim:
         self.asked += 1
         if self.says is not None:
             raise self.says
-        return a_free_claim(lease_until_ms=self.clock.now_ms() + 60_000)
+        return a_free_claim(lease_until_ms=self.clock.now_ms() + self.grants * 1000)
 
 
 @pytest.fixture
@@ -42,11 +42,31 @@ def store(clock: SettableClock) -> Store:
 
 @pytest.fixture
 def lease(store: Store, clock: SettableClock) -> Lease:
-    return Lease(store.extend, until_ms=NOW_MS + 60_000, seconds=60, clock=clock, renew_for=600)
+    return Lease(store.extend, until_ms=NOW_MS + 60_000, clock=clock, renew_for=600)
 
 
 def test_a_lease_is_renewed_at_each_third_of_it(lease: Lease) -> None:
     assert lease.pause == 20
+
+
+def test_a_lease_is_renewed_at_a_third_of_what_was_granted_last(
+    lease: Lease, store: Store, clock: SettableClock
+) -> None:
+    store.grants = 1
+    clock.pass_(20)
+    assert lease.renew()
+    assert lease.pause == pytest.approx(1 / 3)
+    store.says = ThrottledError()
+    clock.pass_(0.3)
+    assert lease.renew()
+    assert lease.pause == pytest.approx(1 / 3)
+    store.says, store.grants = None, 30
+    assert lease.renew()
+    assert lease.pause == 10
+
+
+def test_a_lease_that_has_expired_is_not_renewed_without_a_pause(store: Store, clock: SettableClock) -> None:
+    assert Lease(store.extend, until_ms=NOW_MS - 1, clock=clock).pause == SHORTEST_PAUSE
 
 
 def test_a_lease_is_lost_to_the_millisecond(lease: Lease, clock: SettableClock) -> None:
@@ -126,13 +146,12 @@ class Beats:
         self.asked += 1
         if self.asked >= 3:
             self.enough.set()
-        return a_free_claim()
+        return a_free_claim(lease_until_ms=NOW_MS + 30)
 
 
 def quick(extend: Callable[[], LeasedClaim]) -> Lease:
-    lease: Any = Lease(extend, until_ms=NOW_MS + 60_000, seconds=60, clock=SettableClock())
-    lease.pause = 0.01
-    return lease  # type: ignore[no-any-return] # a pause that no lease is short enough for
+    """A lease that is renewed as soon as any is."""
+    return Lease(extend, until_ms=NOW_MS + 30, clock=SettableClock())
 
 
 def test_a_thread_renews_while_the_block_runs_and_ends_with_it() -> None:
@@ -156,6 +175,29 @@ def test_a_thread_ends_by_itself_when_the_lease_is_refused() -> None:
                 thread.join(60)
                 assert not thread.is_alive()
         assert lease.lost
+
+
+def test_an_interrupt_while_the_thread_starts_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    beats, start = Beats(), threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    before = set(threading.enumerate())
+    with pytest.raises(KeyboardInterrupt), blocking.renewing(quick(beats.extend)):
+        pytest.fail("the block never begins")
+    assert not set(threading.enumerate()) - before
+
+
+def test_a_thread_that_cannot_be_started_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with pytest.raises(RuntimeError, match="new thread"), blocking.renewing(quick(Beats().extend)):
+        pytest.fail("the block never begins")
 
 
 def test_a_task_renews_while_the_block_runs_and_ends_with_it() -> None:

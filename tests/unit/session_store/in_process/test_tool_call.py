@@ -11,6 +11,7 @@ from session_store.domain.task_writes import TaskFilter
 from session_store.errors import UnexpectedVersionError
 from session_store.services.context import NewMessage
 from session_store.services.tasks.new_tasks import NewTask
+from session_store.services.tool_calls.begin import NewCall
 from tests.support.samples import ALICE
 from tests.support.work import CALL, given, once
 from tests.support.world import World
@@ -45,6 +46,19 @@ def test_a_call_changes_its_session_with_its_outcome(*, awaited: bool) -> None:
     tasks: PageRequest[Any] = PageRequest(limit=10)
     (task,) = store.tasks.list(ALICE, TaskFilter(session_id=work.session_id), tasks).items
     assert (task.queue, task.payload) == ("receipts", {"order": 7})
+
+
+def test_a_call_in_the_last_minute_of_its_session_keeps_its_lease() -> None:
+    """The session grants one second at a time, however many the call asks for."""
+    world = World()
+    session_id = world.open(max_lifetime=50).session_id
+    new = NewCall(tool_call_id="c1", tool_name="pay", input=1, lease_seconds=60)
+    with world.store.tool_call(ALICE, session_id, new) as call:
+        for _ in range(9):
+            world.clock.pass_(call.lease.pause)
+            call.check()
+            assert call.lease.renew()
+        call.complete("paid")
 
 
 @pytest.mark.parametrize("awaited", [False, True])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from session_store.deadline import Deadline
 from session_store.errors import InProgressError, OutcomeUnknownError, UnreconciledError
 from session_store.in_process import awaited, blocking
 from session_store.in_process.free_work import ClaimSteps, FreeWork
@@ -51,7 +52,7 @@ def block(request: pytest.FixtureRequest) -> Wait:
 @pytest.fixture
 def steps() -> ClaimSteps:
     claims = World().store.claims
-    return ClaimSteps(claims=claims, caller=ALICE, key="k", new=NewClaim(input=1))
+    return ClaimSteps(claims=claims, deadline=Deadline(), caller=ALICE, key="k", new=NewClaim(input=1))
 
 
 def begun_by_another(steps: ClaimSteps) -> FreeWork:

@@ -204,7 +204,7 @@ def test_a_malformed_call_is_refused_with_its_path(world: World, call: RecordedC
 def test_without_a_bucket_input_and_outcome_together_fit_in_an_item() -> None:
     world = World(bucket=False)
     session = world.open()
-    half = "x" * (INLINE_LIMIT // 2 - 4)
+    half = "x" * (INLINE_LIMIT // 2 - len('""'))
     record(world, session, a_call("fits", input=half, output=half))
     with pytest.raises(PayloadTooLargeError) as refused:
         record(world, session, a_call("c2", input=half + "x", output=half))

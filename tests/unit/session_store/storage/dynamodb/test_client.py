@@ -5,8 +5,12 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from session_store.errors import InvalidRequestError, PayloadTooLargeError, ThrottledError, UnfinishedError
-from session_store.storage.dynamodb.client import ConditionFailedError, TransactionRefusedError
+from session_store.errors import PayloadTooLargeError, ThrottledError, UnfinishedError
+from session_store.storage.dynamodb.client import (
+    ConditionFailedError,
+    SumOutOfRangeError,
+    TransactionRefusedError,
+)
 from tests.support.stubbed import ITEM, KEY, READS, WRITES, Stubbed
 
 CONDITION = "ConditionalCheckFailed"
@@ -150,11 +154,10 @@ def test_an_item_past_the_limit_is_too_large(stubbed: Stubbed, message: str) -> 
         "Attempting to store more than 38 significant digits in a Number",
     ],
 )
-def test_a_sum_that_no_number_holds_is_an_invalid_request(stubbed: Stubbed, message: str) -> None:
+def test_a_sum_that_no_number_holds_is_told_from_other_errors(stubbed: Stubbed, message: str) -> None:
     stubbed.cancels("ValidationError", Message=message)
-    with pytest.raises(InvalidRequestError) as refused:
+    with pytest.raises(SumOutOfRangeError):
         stubbed.transact()
-    assert refused.value.facts["path"] == "$.increment"
 
 
 def test_unprocessed_keys_are_requested_again_after_a_pause(stubbed: Stubbed) -> None:

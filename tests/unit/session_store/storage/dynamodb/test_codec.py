@@ -31,6 +31,19 @@ def test_a_number_is_read_in_its_one_form(text: str, expected: int | Decimal) ->
     assert repr(expected) == repr(from_attribute({"N": text}))
 
 
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (Decimal("0E-500"), "0"),
+        (Decimal("-0.0"), "0"),
+        (Decimal("1." + "0" * 50), "1"),
+        (Decimal("19.90"), "19.90"),
+    ],
+)
+def test_a_number_is_written_without_zeros_past_the_limits(number: Decimal, text: str) -> None:
+    assert to_attribute(number) == {"N": text}
+
+
 def test_a_value_is_spelled_in_dynamodbs_types() -> None:
     value = {"a": [None, True, ""], "b": (1, Decimal("0.1"))}
     assert to_attribute(value) == {
