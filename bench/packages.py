@@ -74,7 +74,7 @@ def main() -> None:
 
 def _sources() -> Iterable[Path]:
     """The files of the asset."""
-    left_out = {file for pattern in NOT_DEPLOYED for file in SOURCES.glob(pattern)}
+    left_out = {file for pattern in NOT_DEPLOYED for file in SOURCES.rglob(pattern)}
     return [path for path in SOURCES.rglob("*") if not left_out & {path, *path.parents}]
 
 
