@@ -118,4 +118,5 @@ def test_no_log_line_holds_what_callers_keep_in_the_store(deployed: LiveStack, a
     api.call("GET", f"/sessions/{marker}")
     assert read(api, session["sessionId"])["state"]["k"] == marker
     nudge(deployed)
+    assert invocations(deployed, since=began) >= 12
     assert [line for line in log_lines(deployed, since=began) if marker in line] == []

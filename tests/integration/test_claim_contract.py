@@ -147,7 +147,7 @@ def test_a_settled_free_claim_has_its_outcome_inside(storage: Storage) -> None:
     assert storage.claims.read(claim.key_hash) == claim
 
 
-def test_a_sight_has_the_session_the_claim_and_the_messages_that_are_there(storage: Storage) -> None:
+def test_a_snapshot_has_the_session_the_claim_and_the_messages_that_are_there(storage: Storage) -> None:
     session = kept(storage)
     message = a_message(session)
     claim = a_running_call(session)

@@ -6,7 +6,6 @@ from typing import Any
 
 from tests.support.api import Answer, StoreApi
 
-RETENTION_DAYS = 90
 NUMBERS = {"q": "x", "n": 0.1, "big": 9007199254740993}
 """A payload that loses nothing on its way."""
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from session_store.domain.caller import Caller, Permission
+from session_store.domain.caller import Permission
 from session_store.domain.claim import Step
 from session_store.domain.identifiers import mint_task_id
 from session_store.domain.task import Task, TaskKind, TaskStatus
@@ -49,10 +49,6 @@ def kept_task(storage: Storage, task: Task | None = None, **changes: Any) -> Tas
     made = replace(task or a_task(), **changes)
     storage.tasks.create(made)
     return made
-
-
-def someone(tenant: str, *permissions: Permission, subject: str = "worker-1") -> Caller:
-    return Caller(tenant=tenant, subject=subject, permissions=frozenset(permissions), request_id="r")
 
 
 def new_tenant() -> str:

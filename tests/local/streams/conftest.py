@@ -72,7 +72,7 @@ def _template(name: str, *, seen: Path) -> dict[str, Any]:
                     "StreamSpecification": {"StreamViewType": "NEW_AND_OLD_IMAGES"},
                 },
             },
-            "DeadLetterSender": {"Type": "AWS::SQS::Queue"},
+            "DeadLetters": {"Type": "AWS::SQS::Queue"},
             "Role": {
                 "Type": "AWS::IAM::Role",
                 "Properties": {"AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trusts]}},
@@ -100,7 +100,7 @@ def _template(name: str, *, seen: Path) -> dict[str, Any]:
                     "FunctionResponseTypes": ["ReportBatchItemFailures"],
                     "FilterCriteria": filters,
                     "DestinationConfig": {
-                        "OnFailure": {"Destination": {"Fn::GetAtt": ["DeadLetterSender", "Arn"]}}
+                        "OnFailure": {"Destination": {"Fn::GetAtt": ["DeadLetters", "Arn"]}}
                     },
                 },
             },
@@ -213,5 +213,5 @@ def deploy_application(emulator: Emulator, tmp_path: Path) -> Application:
         emulator=replace(emulator, state=tmp_path),
         table=name,
         function=resources["Consumer"],
-        dead_letter_queue=resources["DeadLetterSender"],
+        dead_letter_queue=resources["DeadLetters"],
     )

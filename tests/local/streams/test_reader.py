@@ -31,10 +31,6 @@ def reports(*failed: int) -> InvocationResult:
     )
 
 
-def flat(batches: list[list[int]]) -> list[int]:
-    return [number for batch in batches for number in batch]
-
-
 def test_records_come_in_order_in_batches_of_at_most_the_size() -> None:
     done = delivery(25, batch_size=10).to_the_end()
     assert done.batches == [list(range(1, 11)), list(range(11, 21)), list(range(21, 26))]

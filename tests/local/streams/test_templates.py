@@ -30,7 +30,7 @@ def stack(name: str = "App", **resources: Any) -> Stack:
     common = {
         "Table": {"Type": "AWS::DynamoDB::GlobalTable"},
         "Consumer": {"Type": "AWS::Lambda::Function"},
-        "DeadLetterSender": {"Type": "AWS::SQS::Queue"},
+        "DeadLetters": {"Type": "AWS::SQS::Queue"},
     }
     return Stack(name=name, file=f"{name}.template.json", template={"Resources": {**common, **resources}})
 
@@ -45,7 +45,7 @@ class Deployed:
     def physical_id(self, stack: str, logical_id: str) -> str:
         if logical_id == "Missing":
             raise MappingError(f"{logical_id} is not deployed in {stack}")
-        if logical_id == "DeadLetterSender":
+        if logical_id == "DeadLetters":
             return f"http://127.0.0.1:4566/000000000000/{stack}-dead-letters"
         return f"{stack}-{logical_id}"
 
@@ -71,7 +71,7 @@ SOURCES = {
     },
 }
 OTHERS = {
-    "a queue of the stack": {"Fn::GetAtt": ["DeadLetterSender", "Arn"]},
+    "a queue of the stack": {"Fn::GetAtt": ["DeadLetters", "Arn"]},
     "another stack's export of a queue": {"Fn::ImportValue": "Data:Queue"},
     "another stack's output of a queue": {
         "Fn::GetStackOutput": {"StackName": "Data", "OutputName": "Exported"}
@@ -87,7 +87,7 @@ def test_a_streams_mapping_is_not_deployed_when_its_source_is(source: Any) -> No
     assert [logical_id for _, logical_id, _ in stream_mappings(stacks)] == ["Mapping"]
     replaced = without_stream_mappings(stacks)
     assert list(replaced) == ["App.template.json"]
-    assert sorted(replaced["App.template.json"]["Resources"]) == ["Consumer", "DeadLetterSender", "Table"]
+    assert sorted(replaced["App.template.json"]["Resources"]) == ["Consumer", "DeadLetters", "Table"]
 
 
 @pytest.mark.parametrize("source", OTHERS.values(), ids=OTHERS.keys())
@@ -120,7 +120,7 @@ def test_references_resolve_to_the_names_of_deployed_resources() -> None:
     resolved = one(
         mapping(
             EventSourceArn={"Fn::GetAtt": ["Table", "StreamArn"]},
-            DestinationConfig={"OnFailure": {"Destination": {"Fn::GetAtt": ["DeadLetterSender", "Arn"]}}},
+            DestinationConfig={"OnFailure": {"Destination": {"Fn::GetAtt": ["DeadLetters", "Arn"]}}},
         )
     )
     assert resolved.name == "App/Mapping"
