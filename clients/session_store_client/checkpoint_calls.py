@@ -39,7 +39,7 @@ def add_checkpoint(
 
     Raises:
         SessionNotFoundError: there is none, it has expired, or it belongs to another caller.
-        NotFoundError: the namespace has no checkpoint ``parent_id``.
+        InvalidRequestError: the namespace has no checkpoint ``parent_id``.
         SessionClosedError: the session is closing or closed.
         ContentConflictError: the id is taken by other content.
         PayloadTooLargeError: ``data`` exceeds the limit.

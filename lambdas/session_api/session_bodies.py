@@ -6,20 +6,19 @@ import msgspec
 
 from session_api.bodies import Body
 from session_store.domain.state_operations import StateOperations
-from session_store.domain.window import LONGEST_LIFE
+from session_store.domain.window import LONGEST_IDLE, LONGEST_LIFE, SHORTEST_LIFE
 from session_store.services.new_sessions import NewSession
 
-SEVEN_DAYS: Final = 604_800
 THIRTY_DAYS: Final = 2_592_000
 
 
 class CreateSession(Body, frozen=True):
     """A new session; every member is optional."""
 
-    idle_timeout: Annotated[int, msgspec.Meta(ge=10, le=SEVEN_DAYS)] = 3600
+    idle_timeout: Annotated[int, msgspec.Meta(ge=SHORTEST_LIFE, le=LONGEST_IDLE)] = 3600
     """Seconds without use after which the session expires."""
 
-    max_lifetime: Annotated[int, msgspec.Meta(ge=10, le=LONGEST_LIFE)] = THIRTY_DAYS
+    max_lifetime: Annotated[int, msgspec.Meta(ge=SHORTEST_LIFE, le=LONGEST_LIFE)] = THIRTY_DAYS
     """Seconds after which the session expires, however much it is used."""
 
     state: dict[str, Any] = msgspec.field(default_factory=dict)

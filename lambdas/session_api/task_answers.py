@@ -140,7 +140,7 @@ class ClaimedTasks(Answer, frozen=True):
     """The tasks that the caller now holds."""
 
     items: list[TaskAnswer]
-    """Fewer than asked for, or none, where no more are due or their payloads are large."""
+    """Fewer than asked for, or none, if no more are due, payloads are large, or many lapsed tasks precede."""
 
 
 def task_answer(task: Task) -> TaskAnswer:

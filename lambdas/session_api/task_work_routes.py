@@ -100,7 +100,7 @@ def fail_task(request: Request[FailTask]) -> Reply:
     """End an attempt at a task that failed.
 
     The task is due again after a pause, or has failed for good if this was its fifth attempt. Needs the
-    worker permission. The same body again is a success until the task is next claimed.
+    worker permission. The same body again is a success until the task is next claimed or its deadline passes.
     """
     step = request.store.task_work.fail(
         request.caller,

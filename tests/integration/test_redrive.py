@@ -185,7 +185,9 @@ def test_a_stop_between_replay_and_removal_does_no_harm(places: Places, consumer
     assert places.queue(QueueName.STREAM).depth() == 0
 
 
-def test_a_letter_that_another_receiver_holds_is_redriven_once_it_is_visible_again(places: Places, consumer: Consumer) -> None:
+def test_a_letter_that_another_receiver_holds_is_redriven_once_it_is_visible_again(
+    places: Places, consumer: Consumer
+) -> None:
     names = settings(table=places.table, audit_table=places.audit_table)
     storage = dynamodb_storage(names, places.client("dynamodb"), Deadline())
     session = a_session()
@@ -202,9 +204,7 @@ def test_a_letter_that_another_receiver_holds_is_redriven_once_it_is_visible_aga
     assert len(trail(places, session.session_id)) == 1
 
 
-def test_an_unreadable_record_is_quarantined_when_it_is_redriven(
-    places: Places, consumer: Consumer
-) -> None:
+def test_an_unreadable_record_is_quarantined_when_it_is_redriven(places: Places, consumer: Consumer) -> None:
     places.put(1)
     places.discard(places.records())
     assert [letter.outcome for letter in places.redrive(consumer=consumer).letters] == [Outcome.REPLAYED]

@@ -151,7 +151,8 @@ def reconciled(
     """The claim after a caller has found out the outcome of an expired attempt; ``status`` None: try again.
 
     ``fence`` is the fence of the attempt that was investigated; None: of any. The fence rises, which shuts
-    out the attempt that held the claim.
+    out the attempt that held the claim. Allowing another attempt again, after the response was lost, is a
+    replay for as long as another attempt is allowed.
 
     Raises:
         IdempotencyMismatchError: the claim is settled with another outcome.
@@ -165,7 +166,9 @@ def reconciled(
     current = _existing(None if current_standing is Standing.ABSENT else stored)
     if current_standing is Standing.SETTLED:
         raise IdempotencyMismatchError("The claim is settled with another outcome.")
-    if fence not in (None, current.fence):
+    if fence is not None and fence != current.fence:
+        if status is None and current_standing is Standing.AVAILABLE and fence < current.fence:
+            return Step(claim=current, guard=None)
         raise FencedError
     if current_standing is Standing.RUNNING:
         raise _in_progress(current, now_ms)

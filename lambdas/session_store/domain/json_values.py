@@ -220,8 +220,24 @@ def encode(value: object) -> bytes:
 
 
 def canonical(value: JsonValue) -> bytes:
-    """The canonical JSON text of a value: keys sorted, no white space, numbers in one form."""
-    return _CANONICAL.encode(value)
+    """The canonical JSON text of a value: keys sorted, no white space, numbers in one form.
+
+    ``parse`` returns numbers in that form already. A ``Decimal`` that a program made, such as ``19.90``,
+    may be in another.
+    """
+    return _CANONICAL.encode(_normalized(value))
+
+
+def _normalized(value: JsonValue) -> JsonValue:
+    """The value with its Decimals in normal form; what cannot be stored is left as it is."""
+    if isinstance(value, Decimal):
+        number = normal_number(value)
+        return value if isinstance(number, _Flaw) else number
+    if isinstance(value, dict):
+        return {key: _normalized(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_normalized(child) for child in value]
+    return value
 
 
 def digest(value: JsonValue) -> str:

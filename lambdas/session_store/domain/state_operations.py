@@ -80,6 +80,8 @@ def _check_values(operations: StateOperations, at: str) -> None:
     values = {"set": dict(operations.set), "increment": dict(operations.increment), "append": appended}
     for operation, by_key in values.items():
         check(by_key, path=f"{at}.{operation}", empty_keys=False)
+    if not isinstance(operations.remove, list | tuple):
+        raise InvalidRequestError("The keys to remove must be a list", path=f"{at}.remove")
     for key in operations.remove:
         check_key(key, path=f"{at}.remove")
 

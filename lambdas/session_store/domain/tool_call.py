@@ -11,6 +11,7 @@ from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Author
 from session_store.domain.times import DAY_SECONDS, MILLIS
 from session_store.domain.tokens import token_of
+from session_store.domain.whole_numbers import check_whole
 
 MAX_DURATION_MS: Final = DAY_SECONDS * MILLIS
 LEASE_RESERVE: Final = 60
@@ -54,6 +55,15 @@ def check_call_id(tool_call_id: str) -> None:
         InvalidRequestError
     """
     check_identifier(tool_call_id, path="toolCallId", longest=MAX_TOOL_CALL_ID)
+
+
+def check_duration(duration_ms: int) -> None:
+    """Check how long a call took, in milliseconds.
+
+    Raises:
+        InvalidRequestError
+    """
+    check_whole(duration_ms, least=0, most=MAX_DURATION_MS, path="$.durationMs", unit="milliseconds")
 
 
 def call_hash(tool_name: str, value: JsonValue) -> str:

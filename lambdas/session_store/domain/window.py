@@ -12,8 +12,10 @@ from msgspec import Struct
 from session_store.domain.times import seconds
 
 TENTH: Final = 10
+SHORTEST_LIFE: Final = 10
+LONGEST_IDLE: Final = 604_800
 LONGEST_LIFE: Final = 7_776_000
-"""Longest life of a session in seconds: 90 days."""
+"""Seconds. An idle timeout is 10 seconds to 7 days, the whole life of a session 10 seconds to 90 days."""
 
 
 class Window(Struct, frozen=True):

@@ -18,6 +18,7 @@ from session_store.domain.message import check_on_clock
 from session_store.domain.page import CheckpointPosition, Page, PageRequest
 from session_store.domain.session import Session, check_writable
 from session_store.domain.times import is_expired
+from session_store.domain.whole_numbers import check_whole
 from session_store.domain.window import LONGEST_LIFE
 from session_store.errors import (
     ContentConflictError,
@@ -224,9 +225,9 @@ class Checkpoints(Struct, frozen=True, kw_only=True):
             if value is not None:
                 check_message_id(value, path=f"$.{name}")
         retain = new.retain_seconds
-        if retain is not None and not SHORTEST_RETENTION <= retain <= LONGEST_LIFE:
-            detail = f"Must be {SHORTEST_RETENTION} to {LONGEST_LIFE} seconds"
-            raise InvalidRequestError(detail, path="$.retainSeconds")
+        if retain is not None:
+            path = "$.retainSeconds"
+            check_whole(retain, least=SHORTEST_RETENTION, most=LONGEST_LIFE, path=path, unit="seconds")
         self.payloads.check(new.data, path="$.data")
 
 

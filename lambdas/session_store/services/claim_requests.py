@@ -3,6 +3,7 @@
 from session_store.domain.claim import MAX_LEASE, MIN_LEASE, SETTLED, ClaimStatus
 from session_store.domain.identifiers import check_identifier
 from session_store.domain.json_values import JsonValue, check
+from session_store.domain.whole_numbers import check_whole
 from session_store.errors import InvalidRequestError
 
 
@@ -23,9 +24,7 @@ def check_lease(lease_seconds: int) -> None:
     Raises:
         InvalidRequestError: names the path.
     """
-    if not MIN_LEASE <= lease_seconds <= MAX_LEASE:
-        detail = f"Must be {MIN_LEASE} to {MAX_LEASE} seconds"
-        raise InvalidRequestError(detail, path="$.leaseSeconds")
+    check_whole(lease_seconds, least=MIN_LEASE, most=MAX_LEASE, path="$.leaseSeconds", unit="seconds")
 
 
 def check_outcome(status: ClaimStatus, *, output: JsonValue, error: JsonValue) -> None:

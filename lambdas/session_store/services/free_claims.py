@@ -24,7 +24,8 @@ from session_store.domain.json_values import JsonValue, check
 from session_store.domain.payload import payload_size
 from session_store.domain.session import author_of, owner_of
 from session_store.domain.times import MILLIS
-from session_store.errors import InvalidRequestError, NotFoundError
+from session_store.domain.whole_numbers import check_whole
+from session_store.errors import NotFoundError
 from session_store.ports import ClaimStorage, Clock, Ids
 from session_store.services.claim_requests import check_begin, check_lease, check_outcome
 from session_store.services.claim_stepping import apply_step
@@ -222,6 +223,5 @@ def _check_new(new: NewClaim) -> None:
     check(new.input, path="$.input")
     check_inline({"$.input": new.input}, beside=OUTCOME_ROOM)
     check_begin(attempt_id=new.attempt_id, lease_seconds=new.lease_seconds)
-    if not 1 <= new.retain_seconds <= LONGEST_RETENTION:
-        detail = f"Must be 1 to {LONGEST_RETENTION} seconds"
-        raise InvalidRequestError(detail, path="$.retainSeconds")
+    path = "$.retainSeconds"
+    check_whole(new.retain_seconds, least=1, most=LONGEST_RETENTION, path=path, unit="seconds")

@@ -10,7 +10,8 @@ from session_store.domain.fingerprints import Members, present_members
 from session_store.domain.json_values import JsonValue
 from session_store.domain.session import Session, Status, author_of, owner_of
 from session_store.domain.times import seconds
-from session_store.domain.window import window_from
+from session_store.domain.whole_numbers import check_whole
+from session_store.domain.window import LONGEST_IDLE, LONGEST_LIFE, SHORTEST_LIFE, window_from
 from session_store.services.state_limits import check_map
 
 
@@ -77,6 +78,11 @@ def build_session(caller: Caller, new: NewSession, seed: SessionSeed) -> Session
 
 
 def _check_new(new: NewSession) -> None:
+    for value, name, most in (
+        (new.idle_timeout, "idleTimeout", LONGEST_IDLE),
+        (new.max_lifetime, "maxLifetime", LONGEST_LIFE),
+    ):
+        check_whole(value, least=SHORTEST_LIFE, most=most, path=f"$.{name}", unit="seconds")
     check_map(new.state, path="$.state")
     check_map(new.protocol, path="$.protocol")
     for position, reference in enumerate(new.credential_refs):

@@ -19,6 +19,7 @@ from session_store.domain.task import (
     TaskStatus,
 )
 from session_store.domain.times import DAY_SECONDS, LATEST_MS, iso
+from session_store.domain.whole_numbers import check_whole
 from session_store.errors import ForbiddenError, InvalidRequestError
 from session_store.services.payloads import OUTCOME_ROOM, check_inline
 
@@ -81,13 +82,12 @@ def check_new(caller: Caller, new: NewTask, *, at: str = "$") -> None:
     if new.session_id is not None:
         check_session_id(new.session_id, path=f"{at}.sessionId")
     for name, moment in (("dueAt", new.due_at), ("deadline", new.deadline)):
-        if moment is not None and not 0 <= moment <= LATEST_MS:
+        if moment is not None and (type(moment) is not int or not 0 <= moment <= LATEST_MS):
             raise InvalidRequestError(f"Must lie between 1970 and {iso(LATEST_MS)}", path=f"{at}.{name}")
     if None not in (new.due_at, new.deadline) and (new.deadline or 0) < (new.due_at or 0):
         raise InvalidRequestError("Must not lie before dueAt", path=f"{at}.deadline")
-    if not 1 <= new.retain_days <= LONGEST_RETENTION_DAYS:
-        detail = f"Must be 1 to {LONGEST_RETENTION_DAYS} days"
-        raise InvalidRequestError(detail, path=f"{at}.retainDays")
+    path = f"{at}.retainDays"
+    check_whole(new.retain_days, least=1, most=LONGEST_RETENTION_DAYS, path=path, unit="days")
     if new.kind is TaskKind.APPROVAL and caller.subject == NO_SUBJECT:
         raise ForbiddenError("An approval must be requested by a named subject.")
 

@@ -15,6 +15,7 @@ from session_store.domain.task import LONGEST_DELAY, Task, TaskKind
 from session_store.domain.task_steps import completed, failed, renewed
 from session_store.domain.task_writes import TaskSettlement
 from session_store.domain.tokens import token_of
+from session_store.domain.whole_numbers import check_whole
 from session_store.errors import InvalidRequestError, ThrottledError
 from session_store.ports import TaskStorage
 from session_store.services.access import SessionAccess
@@ -107,8 +108,8 @@ class TaskWork(Struct, frozen=True, kw_only=True):
             ForbiddenError, NotFoundError, MisdirectedError, InvalidRequestError, PayloadTooLargeError
         """
         check_permission(caller, Permission.WORKER)
-        if retry_in is not None and not 0 <= retry_in <= LONGEST_DELAY:
-            raise InvalidRequestError(f"Must be 0 to {LONGEST_DELAY} seconds", path="$.retryInSeconds")
+        if retry_in is not None:
+            check_whole(retry_in, least=0, most=LONGEST_DELAY, path="$.retryInSeconds", unit="seconds")
         check(error, path="$.error")
         request = TaskFailure(fence=fence, error=error, retry_in=retry_in)
 

@@ -14,7 +14,7 @@ from session_store.domain.message import CLOCK_TOLERANCE_MS
 from session_store.domain.session import Author, Session, author_of
 from session_store.domain.settlement import Settlement
 from session_store.domain.times import iso
-from session_store.domain.tool_call import Claim, ToolCallRecord, call_hash, check_call_id
+from session_store.domain.tool_call import Claim, ToolCallRecord, call_hash, check_call_id, check_duration
 from session_store.errors import (
     IdempotencyMismatchError,
     InvalidRequestError,
@@ -190,7 +190,10 @@ def _check_start(call: RecordedCall, now_ms: int) -> None:
     Raises:
         InvalidRequestError: before 1970, or more than the clock tolerance ahead.
     """
-    if call.started_at is not None and not 0 <= call.started_at <= now_ms + CLOCK_TOLERANCE_MS:
+    check_duration(call.duration_ms)
+    if call.started_at is None:
+        return
+    if type(call.started_at) is not int or not 0 <= call.started_at <= now_ms + CLOCK_TOLERANCE_MS:
         detail = f"Must lie between 1970 and {CLOCK_TOLERANCE_MS // 1000} s from now"
         raise InvalidRequestError(detail, path="$.startedAt")
 

@@ -16,7 +16,7 @@ from session_store.domain.payload import payload_size
 from session_store.domain.session import Author, Status, author_of, owner_of
 from session_store.domain.session_write import ADVANCE_STATE
 from session_store.domain.state_operations import StateOperations, check_operations
-from session_store.domain.tool_call import Claim, check_call_id
+from session_store.domain.tool_call import Claim, check_call_id, check_duration
 from session_store.errors import InvalidRequestError
 from session_store.services.claim_requests import check_outcome
 from session_store.services.context import Context, NewMessage
@@ -157,6 +157,8 @@ def check_finish(request: FinishRequest, context: Context) -> None:
     check_session_id(request.session_id)
     check_call_id(request.tool_call_id)
     if request.outcome is not None:
+        if request.outcome.duration_ms is not None:
+            check_duration(request.outcome.duration_ms)
         check_outcome(request.outcome.status, output=request.outcome.output, error=request.outcome.error)
         for path, value in (("$.output", request.outcome.output), ("$.error", request.outcome.error)):
             context.payloads.check_size(payload_size(value), path=path)

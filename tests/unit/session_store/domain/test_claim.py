@@ -268,6 +268,19 @@ def test_reconciling_may_allow_another_attempt() -> None:
     assert begun(another(OVER), step.claim, now_ms=OVER).claim.fence == OVER + 1
 
 
+def test_allowing_another_attempt_is_a_replay_until_one_has_begun() -> None:
+    allowed = reconcile(a_claim(), None, fence=NOW_MS).claim
+    again = reconcile(allowed, None, fence=NOW_MS)
+    assert (again.claim, again.replayed) == (allowed, True)
+    with pytest.raises(FencedError):
+        reconcile(allowed, None, fence=allowed.fence + 1)
+    with pytest.raises(FencedError):
+        reconcile(allowed, ClaimStatus.COMPLETED, fence=NOW_MS)
+    begun_since = begun(another(OVER), allowed, now_ms=OVER).claim
+    with pytest.raises(FencedError):
+        reconcile(begun_since, None, fence=NOW_MS)
+
+
 def test_an_outcome_may_still_be_reconciled_after_a_retry_was_allowed() -> None:
     tried = reconcile(a_claim(), None).claim
     step = reconcile(tried, ClaimStatus.COMPLETED)

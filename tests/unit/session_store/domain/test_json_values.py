@@ -227,3 +227,17 @@ def test_canonical_json_sorts_keys_and_has_no_white_space() -> None:
 def test_stored_json_never_holds_a_constant() -> None:
     with pytest.raises(ValueError, match="NaN"):
         decode_stored("[NaN]")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Decimal("19.90"), Decimal("19.9")),
+        (Decimal("1.0"), 1),
+        (Decimal("1E+2"), 100),
+        (Decimal("-0.00"), 0),
+        ({"a": [Decimal("2.50")]}, {"a": [Decimal("2.5")]}),
+    ],
+)
+def test_a_program_may_write_a_number_in_any_form(one: Any, other: Any) -> None:
+    assert digest(one) == digest(other)
