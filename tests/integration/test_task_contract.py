@@ -243,9 +243,18 @@ def test_what_is_open_in_a_session_is_what_is_not_over(storage: Storage) -> None
     stepped_on(storage, done(stepped_on(storage, took(kept_task(storage, session_id=session_id)))))
     kept_task(storage)
     bare = [replace(task, payload=None) for task in (held, first)]
-    assert storage.tasks.open_in(session_id, limit=9) == bare
-    assert storage.tasks.open_in(session_id, limit=1) == bare[:1]
-    assert storage.tasks.open_in(a_session().session_id, limit=9) == []
+    assert storage.tasks.open_in(session_id, now_ms=NOW_MS, limit=9) == bare
+    assert storage.tasks.open_in(session_id, now_ms=NOW_MS, limit=1) == bare[:1]
+    assert storage.tasks.open_in(a_session().session_id, now_ms=NOW_MS, limit=9) == []
+
+
+def test_lapsed_tasks_of_a_session_hide_no_open_one(storage: Storage) -> None:
+    session_id = a_session().session_id
+    for at in range(3):
+        kept_task(storage, session_id=session_id, deadline_ms=NOW_MS, created_at=NOW_MS - 9 + at)
+    live = kept_task(storage, session_id=session_id)
+    (found,) = storage.tasks.open_in(session_id, now_ms=NOW_MS, limit=1)
+    assert found.task_id == live.task_id
 
 
 def many(storage: Storage, tenant: str) -> dict[str, Task]:
@@ -374,6 +383,7 @@ def test_a_task_of_two_index_entries_is_read_and_shown_once(
     assert due(on_dynamodb, tenant) == [held.task_id]
     assert listed(on_dynamodb, tenant, kind=TaskKind.APPROVAL) == [made.task_id]
     assert listed(on_dynamodb, tenant, session_id=session_id) == [made.task_id]
-    assert [task.task_id for task in on_dynamodb.tasks.open_in(session_id, limit=9)] == [made.task_id]
+    in_session = on_dynamodb.tasks.open_in(session_id, now_ms=NOW_MS - 1, limit=9)
+    assert [task.task_id for task in in_session] == [made.task_id]
     for ids_of_part in on_dynamodb.tasks.overdue(region=REGION, now_ms=NOW_MS):
         assert len(set(ids_of_part)) == len(ids_of_part)

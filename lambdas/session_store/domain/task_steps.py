@@ -160,6 +160,11 @@ def lapsed(task: Task, *, author: Author, now_ms: int) -> Step[Task] | None:
     return replace(step, claim=replace(ended, error={"reason": reason.value}))
 
 
+def is_open(task: Task, now_ms: int) -> bool:
+    """Whether a task has neither ended nor lapsed since it was written."""
+    return not as_of(task, now_ms).is_settled
+
+
 def as_of(task: Task, now_ms: int) -> Task:
     """The task as of ``now_ms``: ended if it has lapsed, whether or not that is written yet."""
     step = lapsed(task, author=task.author, now_ms=now_ms)

@@ -62,8 +62,8 @@ class TaskStorage(Protocol):
         """Ids of tasks of any tenant that may have lapsed, read as ``due``."""
         ...
 
-    def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
-        """Read the oldest open tasks of a session, without their payloads.
+    def open_in(self, session_id: str, *, now_ms: int, limit: int) -> Sequence[Task]:
+        """Read the oldest tasks of a session that are open at ``now_ms``, without their payloads.
 
         The list is eventually consistent; each task in it is read consistently.
         """

@@ -101,9 +101,9 @@ class Tasks(Struct, frozen=True, kw_only=True):
 
     def open_of(self, session_id: str) -> OpenTasks:
         """Read the oldest open tasks of a session, without payloads. The caller was authorized before."""
-        found = self.storage.open_in(session_id, limit=MAX_OPEN + 1)
-        oldest = _not_lapsed(found[:MAX_OPEN], self.access.clock.now_ms())
-        return OpenTasks(oldest=oldest, more=len(found) > MAX_OPEN)
+        now_ms = self.access.clock.now_ms()
+        found = self.storage.open_in(session_id, now_ms=now_ms, limit=MAX_OPEN + 1)
+        return OpenTasks(oldest=tuple(found[:MAX_OPEN]), more=len(found) > MAX_OPEN)
 
     def cancel(self, caller: Caller, task_id: str) -> Task:
         """Cancel a task. A worker that holds it is fenced at its next request.

@@ -8,6 +8,7 @@ from msgspec import Struct
 from session_store.domain.claim import ClaimGuard
 from session_store.domain.page import Page, PageRequest, TaskPosition
 from session_store.domain.task import Task
+from session_store.domain.task_steps import is_open
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.domain.times import iso
 from session_store.ports import Refused
@@ -142,12 +143,12 @@ class TaskTable(Struct, frozen=True, kw_only=True):
         )
         yield from map(_task_ids, pages)
 
-    def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
+    def open_in(self, session_id: str, *, now_ms: int, limit: int) -> Sequence[Task]:
         tasks: list[Task] = []
         for ids in map(_task_ids, self.client.pages(**open_query(session_id, limit=INDEX_PAGE))):
             items = self.client.get_all([task_key(task_id) for task_id in ids], only=WITHOUT_PAYLOADS)
             by_id = {task.task_id: task for task in map(task_from, items)}
-            tasks += [by_id[each] for each in ids if each in by_id and not by_id[each].is_settled]
+            tasks += [by_id[each] for each in ids if each in by_id and is_open(by_id[each], now_ms)]
             if len(tasks) >= limit:
                 break
         return tasks[:limit]

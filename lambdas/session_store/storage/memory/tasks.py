@@ -10,6 +10,7 @@ from session_store.domain.claim import ClaimGuard, admits
 from session_store.domain.idempotency_key import KeyClaim
 from session_store.domain.page import OF_SESSION, Page, PageRequest, TaskMark, TaskPosition
 from session_store.domain.task import Task, claimable_from, lapses_at
+from session_store.domain.task_steps import is_open
 from session_store.domain.task_writes import TaskFilter, TaskSettlement
 from session_store.ports import Refused
 from session_store.storage.dynamodb.codec import item_size
@@ -81,8 +82,8 @@ class MemoryTasks:
         tasks = sorted((at, task.task_id) for at, task in ends if at is not None and at <= now_ms)
         yield from _parts([task_id for _, task_id in tasks], 100)
 
-    def open_in(self, session_id: str, *, limit: int) -> Sequence[Task]:
-        tasks = [task for task in self._all() if task.session_id == session_id and not task.is_settled]
+    def open_in(self, session_id: str, *, now_ms: int, limit: int) -> Sequence[Task]:
+        tasks = [task for task in self._all() if task.session_id == session_id and is_open(task, now_ms)]
         oldest = sorted(tasks, key=lambda task: (task.created_at, task.task_id))[:limit]
         return [replace(task, payload=None, result=None, error=None, comment=None) for task in oldest]
 
