@@ -11,7 +11,7 @@ EMULATOR_READY := $(EMULATOR_VENV)/.ready
 NODE_READY := node_modules/.ready
 
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-emit-index-url --no-header --no-annotate
+	--no-header --no-annotate
 
 export PYTHONPATH := lambdas:clients:.
 # The CDK library works with Node.js 20, but warns at every start that it is old.

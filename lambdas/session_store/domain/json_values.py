@@ -36,6 +36,9 @@ JsonValue = Any
 
 _EXACT: Final = Context(prec=2 * MAX_DIGITS, Emax=999_999, Emin=-999_999)
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
+_PLAIN: Final = frozenset({str, int, bool, type(None)})
+"""Types that are one text in JSON, without a walk."""
+
 _CANONICAL: Final = msgspec.json.Encoder(decimal_format="number", order="sorted")
 
 
@@ -231,13 +234,21 @@ def canonical(value: JsonValue) -> bytes:
 def _normalized(value: JsonValue) -> JsonValue:
     """The value with its Decimals in normal form; what cannot be stored is left as it is."""
     if isinstance(value, Decimal):
-        number = normal_number(value)
-        return value if isinstance(number, _Flaw) else number
+        return _normal_decimal(value)
     if isinstance(value, dict):
-        return {key: _normalized(child) for key, child in value.items()}
+        return {key: v if type(v) in _PLAIN else _normalized(v) for key, v in value.items()}
     if isinstance(value, list):
-        return [_normalized(child) for child in value]
+        return [v if type(v) in _PLAIN else _normalized(v) for v in value]
     return value
+
+
+def _normal_decimal(value: Decimal) -> int | Decimal:
+    text = str(value)
+    # Whatever is not in normal form has an exponent or ends in a zero; most numbers do neither.
+    if "E" not in text and not text.endswith("0"):
+        return value
+    number = normal_number(value)
+    return value if isinstance(number, _Flaw) else number
 
 
 def digest(value: JsonValue) -> str:

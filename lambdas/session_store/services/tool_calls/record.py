@@ -137,6 +137,7 @@ class RecordedCalls(Struct, frozen=True, kw_only=True):
     def _check(self, call: RecordedCall) -> None:
         check_call_id(call.tool_call_id)
         check_identifier(call.tool_name, path="$.toolName")
+        check_duration(call.duration_ms)
         parts = {f"$.{name}": getattr(call, name) for name in RECORDS.names}
         for path, value in parts.items():
             self.payloads.check(value, path=path)
@@ -190,7 +191,6 @@ def _check_start(call: RecordedCall, now_ms: int) -> None:
     Raises:
         InvalidRequestError: before 1970, or more than the clock tolerance ahead.
     """
-    check_duration(call.duration_ms)
     if call.started_at is None:
         return
     if type(call.started_at) is not int or not 0 <= call.started_at <= now_ms + CLOCK_TOLERANCE_MS:
